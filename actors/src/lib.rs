@@ -1,0 +1,1 @@
+//! The shells that run: node, tree, execution and call actors, supervisors.

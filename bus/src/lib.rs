@@ -1,0 +1,1 @@
+//! How messages travel between instances: subjects, the Bus trait and backends.

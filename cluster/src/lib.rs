@@ -1,0 +1,1 @@
+//! Membership, placement, wakes, configuration and wiring.

@@ -1,0 +1,1 @@
+//! A support desk over CSV and JSON files.

@@ -1,0 +1,1 @@
+//! Who may move an execution tree, and until when: the LeaseStore trait, the lease machine and backends.

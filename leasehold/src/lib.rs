@@ -1,0 +1,1 @@
+//! Runs AI agents the way a bank runs payments.

@@ -1,0 +1,1 @@
+//! The attributes #[tool], #[dto] and #[role]: syntax only, every rule is in leasehold-tools.
