@@ -119,10 +119,6 @@ impl TreeId {
 
     /// Where the tree's journal lives.
     #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "masked to the field's width"
-    )]
     pub const fn home(self) -> Home {
         Home {
             generation: ((self.0 >> 64) & 0xffff) as u16,
