@@ -1,1 +1,26 @@
 //! What an agent may ask: the Model trait, providers, prices.
+//!
+//! It never retries, never keeps a conversation, and never judges a call's arguments: retries and history are `execution`'s, arguments are `tools`'s.
+
+mod answer;
+mod error;
+mod history;
+mod model;
+mod name;
+mod price;
+mod price_table;
+mod request;
+mod reservation;
+mod script;
+mod scripted;
+
+pub use answer::{ModelAnswer, ModelCall, StopReason};
+pub use error::{ModelError, Retry, TransportPhase};
+pub use history::HistoryError;
+pub use model::Model;
+pub use name::{ModelName, ModelNameError};
+pub use price::{ModelSpend, Price, PriceBook};
+pub use request::{Message, ModelRequest, PastCall, ToolChoice, ToolDefinitionRef};
+pub use reservation::Reservation;
+pub use script::Turn;
+pub use scripted::Scripted;
