@@ -50,6 +50,10 @@ pub struct ModelAnswer {
     pub text: Arc<str>,
     /// The calls, in the order in which the model wrote them.
     pub calls: Vec<ModelCall>,
+    /// What the provider wants to be told again with this answer, in its own form: signed reasoning, thought signatures.
+    ///
+    /// Opaque: to be kept as it is and put into [`crate::Message::Assistant`]; a model of another provider ignores it.
+    pub echo: Option<Arc<str>>,
     /// Why it stopped.
     pub stop: StopReason,
     /// The tokens used; `None` where the provider's numbers are missing or cannot be true.

@@ -105,6 +105,7 @@ mod tests {
         Message::Assistant {
             text: "".into(),
             calls: ids.iter().map(call).collect(),
+            echo: None,
         }
     }
 

@@ -204,6 +204,7 @@ mod tests {
         ModelAnswer {
             text: "hi".into(),
             calls: vec![],
+            echo: None,
             stop: StopReason::Finished,
             usage,
             cost,

@@ -87,6 +87,8 @@ pub enum Message {
         text: Arc<str>,
         /// Its calls, in its order.
         calls: Arc<[PastCall]>,
+        /// [`crate::ModelAnswer::echo`] as it came.
+        echo: Option<Arc<str>>,
     },
     /// The result of one call of the assistant's message before it.
     ToolResult {
@@ -114,6 +116,7 @@ impl Message {
         Self::Assistant {
             text: text.into(),
             calls: Arc::default(),
+            echo: None,
         }
     }
 
@@ -122,8 +125,9 @@ impl Message {
     pub fn bytes(&self) -> u64 {
         let bytes = match self {
             Self::User { text } => text.len(),
-            Self::Assistant { text, calls } => {
-                text.len() + calls.iter().map(PastCall::bytes).sum::<usize>()
+            Self::Assistant { text, calls, echo } => {
+                let calls: usize = calls.iter().map(PastCall::bytes).sum();
+                text.len() + calls + echo.as_deref().map_or(0, str::len)
             }
             Self::ToolResult {
                 call_id,

@@ -118,6 +118,7 @@ impl Turn {
         Self(Outcome::Answer(ModelAnswer {
             text,
             calls,
+            echo: None,
             stop,
             usage: Some(TokenUsage::default()),
             cost: None,

@@ -207,6 +207,7 @@ mod tests {
         let calls = Message::Assistant {
             text: "".into(),
             calls: [call].into(),
+            echo: None,
         };
         vec![Message::user("go"), calls, result]
     }
