@@ -6,6 +6,7 @@ mod digest;
 mod effect;
 mod epoch;
 mod ids;
+pub mod json;
 mod lost;
 mod money;
 mod names;
