@@ -4,6 +4,9 @@ use leasehold_types::{BoxFuture, Digest, TreeId};
 
 use crate::JournalError;
 
+/// The most bytes of one blob: 64 MiB, what one result may hold in memory twice without hurting its neighbours.
+pub const BLOB_BYTES_MAX: usize = 64 * 1_024 * 1_024;
+
 /// Why a blob cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlobError {
@@ -24,7 +27,7 @@ pub enum BlobError {
 
 /// Bodies by tree and hash: durable before the frame that names them, deleted with the tree.
 pub trait Blobs: Send + Sync + std::fmt::Debug {
-    /// Stores a body, at most 64 MiB, and returns its hash. Durable before `Ok`; storing it twice is storing it once.
+    /// Stores a body, at most [`BLOB_BYTES_MAX`], and returns its hash. Durable before `Ok`; storing it twice is storing it once.
     fn put_blob(&self, tree: TreeId, body: Vec<u8>) -> BoxFuture<'_, Result<Digest, JournalError>>;
 
     /// Reads a body and checks its hash.
@@ -32,4 +35,18 @@ pub trait Blobs: Send + Sync + std::fmt::Debug {
 
     /// Deletes all bodies of a tree.
     fn delete_blobs(&self, tree: TreeId) -> BoxFuture<'_, Result<(), JournalError>>;
+}
+
+/// What a backend found, held against the hash it was asked for.
+pub(crate) fn checked(
+    tree: TreeId,
+    digest: Digest,
+    found: Option<Vec<u8>>,
+) -> Result<Vec<u8>, BlobError> {
+    let why = match found {
+        Some(body) if Digest::of(&body) == digest => return Ok(body),
+        Some(_) => "its bytes have another hash",
+        None => "it is not in the store",
+    };
+    Err(BlobError::Unavailable { tree, digest, why })
 }

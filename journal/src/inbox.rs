@@ -28,6 +28,14 @@ pub struct Letter {
 impl Letter {
     /// The most bytes of a letter's body.
     pub const BYTES_MAX: usize = 64 * 1_024;
+
+    /// For backends: whether it can be stored at all.
+    ///
+    /// # Errors
+    /// [`JournalError::TooLarge`].
+    pub fn check(&self) -> Result<(), JournalError> {
+        JournalError::within("letter", self.body.len(), Self::BYTES_MAX)
+    }
 }
 
 /// A letter in the inbox.
@@ -44,7 +52,7 @@ pub type Ring = Arc<dyn Fn(TreeId) + Send + Sync>;
 
 /// Letters, durable until their tree's owner has settled them.
 pub trait Inbox: Send + Sync + std::fmt::Debug {
-    /// Stores a letter. Durable before it returns `Ok`; the same id again gives the same place.
+    /// Stores a letter. Durable before it returns `Ok`; the same id again gives the same place and stores nothing, also after it was settled.
     fn put(&self, letter: Letter) -> BoxFuture<'_, Result<LetterSeq, JournalError>>;
 
     /// The tree's unsettled letters after `after`, in order.

@@ -4,10 +4,15 @@ use leasehold_types::{BoxFuture, Timestamp};
 
 use crate::JournalError;
 
+/// The most bytes of a key's value: 64 KiB.
+pub const KEY_VALUE_BYTES_MAX: usize = 64 * 1_024;
+/// The most bytes of a key: 512.
+pub const KEY_BYTES_MAX: usize = 512;
+
 /// A value and the revision it was written at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredKey {
-    /// The value; at most 64 KiB.
+    /// The value; at most [`KEY_VALUE_BYTES_MAX`].
     pub value: Vec<u8>,
     /// Its revision, never 0; rises with each write to the key.
     pub revision: u64,
@@ -22,6 +27,18 @@ pub enum Expect {
     Absent,
     /// The value written at this revision.
     Revision(u64),
+}
+
+impl Expect {
+    /// For backends: whether what is there, expired values left out, is what was expected.
+    #[must_use]
+    pub fn holds(self, current: Option<&StoredKey>) -> bool {
+        match (self, current) {
+            (Self::Absent, None) => true,
+            (Self::Revision(expected), Some(stored)) => stored.revision == expected,
+            (Self::Absent, Some(_)) | (Self::Revision(_), None) => false,
+        }
+    }
 }
 
 /// What became of a write.
@@ -66,4 +83,15 @@ pub trait Keys: Send + Sync + std::fmt::Debug {
         key: &'a str,
         revision: u64,
     ) -> BoxFuture<'a, Result<bool, JournalError>>;
+}
+
+/// Whether a value has not expired at `now`.
+pub(crate) fn is_alive(stored: &StoredKey, now: Timestamp) -> bool {
+    stored.expires_at.is_none_or(|expires_at| now < expires_at)
+}
+
+/// Whether a key and its value can be stored at all.
+pub(crate) fn check_key(key: &str, value: &[u8]) -> Result<(), JournalError> {
+    JournalError::within("key", key.len(), KEY_BYTES_MAX)?;
+    JournalError::within("value of a key", value.len(), KEY_VALUE_BYTES_MAX)
 }

@@ -7,15 +7,19 @@ mod chain;
 mod frame;
 mod inbox;
 mod keys;
+mod memory;
+mod reply;
 mod seam;
 mod summary_wire;
 mod writer;
 
-pub use blobs::{BlobError, Blobs};
+pub use blobs::{BLOB_BYTES_MAX, BlobError, Blobs};
 pub use chain::{Chain, JournalCorruptError};
 pub use frame::{FRAME_BYTES_MAX, Frame, FrameError, FrameHeader, SealedFrame};
 pub use inbox::{Inbox, Letter, LetterId, LetterSeq, Ring, StoredLetter};
-pub use keys::{Expect, KeyPut, Keys, StoredKey};
+pub use keys::{Expect, KEY_BYTES_MAX, KEY_VALUE_BYTES_MAX, KeyPut, Keys, StoredKey};
+pub use memory::MemoryStore;
+pub use reply::append;
 pub use seam::{
     AppendDone, AppendOutcome, FollowCursor, FollowPage, Journal, JournalError, StoredFrame, Tail,
     TailRead, TreeHead, UnknownReason,
@@ -25,3 +29,10 @@ pub use writer::{ReadBack, Writer};
 /// One backend: the four traits of a store, so that they can be given out as one object.
 pub trait Store: Journal + Inbox + Keys + Blobs {}
 impl<T: Journal + Inbox + Keys + Blobs + ?Sized> Store for T {}
+
+/// Locks what no holder can leave half-changed: a panic elsewhere must not stop the store.
+pub(crate) fn unpoisoned<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

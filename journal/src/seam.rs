@@ -38,6 +38,14 @@ pub struct StoredFrame {
     pub bytes: Vec<u8>,
 }
 
+impl StoredFrame {
+    /// What it says of its tree.
+    pub(crate) fn head(&self) -> Result<TreeHead, JournalError> {
+        let (header, _) = FrameHeader::read(&self.bytes)?;
+        Ok(TreeHead { header })
+    }
+}
+
 /// What a read of a tree's tail found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TailRead {
@@ -94,12 +102,37 @@ pub enum JournalError {
     /// The store does not answer now.
     #[error("[journal.unavailable] JournalUnavailable: {0}")]
     Unavailable(String),
+    /// Larger than may be stored; nothing was.
+    #[error("[journal.too-large] a {what} of {bytes} bytes is over the limit of {max}")]
+    TooLarge {
+        /// What was to be stored.
+        what: &'static str,
+        /// Its size.
+        bytes: usize,
+        /// The most bytes there may be.
+        max: usize,
+    },
+    /// Letters, keys or blobs cannot be read from the disk any more.
+    #[error(
+        "[journal.damaged] the store's letters, keys and blobs are damaged: {0}; restore them from a backup"
+    )]
+    Damaged(String),
     /// The frame cannot be written at all.
     #[error(transparent)]
     Frame(#[from] FrameError),
     /// What is stored is not what was written.
     #[error(transparent)]
     Corrupt(#[from] JournalCorruptError),
+}
+
+impl JournalError {
+    /// Refuses what has more than `max` bytes.
+    pub(crate) const fn within(what: &'static str, bytes: usize, max: usize) -> Result<(), Self> {
+        if bytes > max {
+            return Err(Self::TooLarge { what, bytes, max });
+        }
+        Ok(())
+    }
 }
 
 /// Told once what became of an append, from any thread. It must not block.
@@ -156,8 +189,11 @@ pub trait Journal: Send + Sync + std::fmt::Debug {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<TreeHead>, JournalError>>;
 
-    /// Waits until something was appended after `cursor`, then tells of it. The default cursor means: from now on.
-    /// May be dropped and called again with the same cursor.
+    /// Waits until something was appended after `cursor`, then tells of it.
+    ///
+    /// - The default cursor answers at once, with no heads and the cursor of now. Who wants all trees and then every change
+    ///   asks for it first, scans second and follows third: nothing falls between.
+    /// - May be dropped and called again with the same cursor. A cursor is good for this start of the store only.
     fn follow(&self, cursor: FollowCursor) -> BoxFuture<'_, Result<FollowPage, JournalError>>;
 }
 
