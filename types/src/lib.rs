@@ -14,6 +14,7 @@ mod permit;
 mod principal;
 mod random;
 mod signal;
+mod slot;
 mod spend;
 mod summary;
 mod text_id;
@@ -34,6 +35,7 @@ pub use permit::{OwnershipGuard, Permit, PermitRefused, PermitToken, StepIntent}
 pub use principal::{Owner, Principal, PrincipalKind, Tenant, ThreadId};
 pub use random::Random;
 pub use signal::{AbortReason, Signal};
+pub use slot::Slot;
 pub use spend::{PriceSource, SpendEntry, TokenUsage};
 pub use summary::{Answerer, PauseSummary, TreeState, TreeSummary};
 pub use time::{BoxFuture, Clock, Timestamp, Uptime};

@@ -1,0 +1,69 @@
+//! The local store, with and without expiry, against the contract of lease stores.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_executor::block_on;
+use leasehold_lease::contract::Fixture;
+use leasehold_lease::{Expiry, LeaseStore, LocalLeaseStore};
+use leasehold_types::{BoxFuture, Clock, Random, TreeId};
+
+use crate::clock::{ManualClock, Seeded};
+
+struct Local {
+    clock: Arc<ManualClock>,
+    store: LocalLeaseStore,
+    expiry: Expiry,
+    random: Seeded,
+}
+
+impl Local {
+    fn new(expiry: Expiry) -> Self {
+        let clock = Arc::<ManualClock>::default();
+        Self {
+            store: LocalLeaseStore::new(clock.clone(), expiry),
+            clock,
+            expiry,
+            random: Seeded(7.into()),
+        }
+    }
+}
+
+impl Fixture for Local {
+    fn store(&self) -> Arc<dyn LeaseStore> {
+        Arc::new(self.store.clone())
+    }
+    fn clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
+    }
+    fn random(&self) -> &dyn Random {
+        &self.random
+    }
+    fn expiry(&self) -> Expiry {
+        self.expiry
+    }
+    fn pass(&self, time: Duration) -> BoxFuture<'_, ()> {
+        self.clock.advance(time);
+        Box::pin(std::future::ready(()))
+    }
+    fn plant_unreadable(&self, tree: TreeId) -> BoxFuture<'_, ()> {
+        self.store.plant_unreadable(tree);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+mod without_expiry {
+    use super::*;
+    fn fixture() -> Local {
+        Local::new(Expiry::Never)
+    }
+    leasehold_lease::lease_contract_tests!(block_on, fixture);
+}
+
+mod with_expiry {
+    use super::*;
+    fn fixture() -> Local {
+        Local::new(Expiry::ByTtl)
+    }
+    leasehold_lease::lease_contract_tests!(block_on, fixture);
+}
