@@ -4,6 +4,10 @@
 
 mod blobs;
 mod chain;
+#[cfg(feature = "contract-tests")]
+pub mod contract;
+#[cfg(feature = "contract-tests")]
+pub mod faulty;
 mod frame;
 mod inbox;
 mod keys;
