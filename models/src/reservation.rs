@@ -34,10 +34,17 @@ impl Reservation {
             .iter()
             .map(crate::ToolDefinitionRef::bytes)
             .sum();
-        let overhead = TOKENS_PER_REQUEST + items.saturating_mul(TOKENS_PER_ITEM);
+        let bytes = request.instructions.len() as u64 + messages + tools;
+        Self::counted(items, bytes, request.max_output_tokens, price)
+    }
+
+    /// The same from sums: so many messages and tools, so many bytes of text in them and in the instructions.
+    #[must_use]
+    pub fn counted(items: u64, bytes: u64, max_output_tokens: u32, price: Option<Price>) -> Self {
+        let overhead = TOKENS_PER_REQUEST.saturating_add(items.saturating_mul(TOKENS_PER_ITEM));
         let tokens = TokenUsage {
-            input: overhead + request.instructions.len() as u64 + messages + tools,
-            output: u64::from(request.max_output_tokens),
+            input: overhead.saturating_add(bytes),
+            output: u64::from(max_output_tokens),
             cached: 0,
         };
         Self {

@@ -1,0 +1,189 @@
+//! How records stand in a frame's body: JSON lines, one record each, readable without this program.
+//!
+//! `{"kind":"call_finished","v":1,"x":0,"at":1790000000000000,"body":{…}}`: the kind and its version, the execution's number,
+//! microseconds since 1970, and the kind's own fields. A reader keeps fields it does not know out of its way, and parks a tree
+//! whose kind or version it does not know, unless the record says `"skippable":true`.
+//!
+//! - WIRE-1: a record that cannot be read is never passed over, unless its writer said that it may be.
+
+use leasehold_types::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::record::{Entry, Record};
+
+/// The version of every record kind that this build writes.
+const VERSION: u16 = 1;
+
+/// The lowest reader that understands what this build writes; stands in each summary.
+pub const READER_VERSION: u16 = 1;
+
+/// Why a frame's body cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecordError {
+    /// Written by a newer release: the tree is parked, untouched.
+    #[error(
+        "[journal.needs-newer-version] NeedsNewerVersion: record kind {kind:?} version {version} is not known to this build"
+    )]
+    NeedsNewerVersion {
+        /// The kind.
+        kind: String,
+        /// Its version.
+        version: u16,
+    },
+    /// Not a record at all, or one whose fields are not those of its kind.
+    #[error("[journal.record-malformed] record {position} of the frame: {why}")]
+    Malformed {
+        /// Its position in the frame, from 0.
+        position: usize,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    kind: &'a str,
+    v: u16,
+    x: u32,
+    at: Timestamp,
+    #[serde(default)]
+    skippable: bool,
+    #[serde(borrow)]
+    body: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct EnvelopeOut<'a, T> {
+    kind: &'a str,
+    v: u16,
+    x: u32,
+    at: Timestamp,
+    body: &'a T,
+}
+
+/// Says once which record kind has which name, both ways.
+macro_rules! kinds {
+    ($($name:literal => $variant:ident),* $(,)?) => {
+        fn write_one(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
+            match &entry.record {
+                $(Record::$variant(body) => write_envelope($name, entry, body, out),)*
+            }
+        }
+
+        fn read_body(kind: &str, body: &RawValue) -> Option<serde_json::Result<Record>> {
+            match kind {
+                $($name => Some(serde_json::from_str(body.get()).map(Record::$variant)),)*
+                _ => None,
+            }
+        }
+
+        impl Record {
+            /// The kind's name, as it is stored.
+            #[must_use]
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+        }
+
+        /// The names of all record kinds, as they are stored.
+        pub const RECORD_KINDS: &[&str] = &[$($name),*];
+    };
+}
+
+kinds! {
+    "started" => Started,
+    "claimed" => Claimed,
+    "model_intended" => ModelIntended,
+    "model_answered" => ModelAnswered,
+    "model_failed" => ModelFailed,
+    "call_intended" => CallIntended,
+    "call_finished" => CallFinished,
+    "call_uncertain" => CallUncertain,
+    "pause_opened" => PauseOpened,
+    "pause_sent" => PauseSent,
+    "pause_resolved" => PauseResolved,
+    "cancel_requested" => CancelRequested,
+    "message_received" => MessageReceived,
+    "late_outcome" => LateOutcome,
+    "rested" => Rested,
+    "released" => Released,
+    "quarantined" => Quarantined,
+    "retried" => Retried,
+    "ended" => Ended,
+}
+
+fn write_envelope<T: Serialize>(
+    kind: &str,
+    entry: &Entry,
+    body: &T,
+    out: &mut Vec<u8>,
+) -> serde_json::Result<()> {
+    let envelope = EnvelopeOut {
+        kind,
+        v: VERSION,
+        x: entry.execution,
+        at: entry.at,
+        body,
+    };
+    serde_json::to_writer(&mut *out, &envelope)?;
+    out.push(b'\n');
+    Ok(())
+}
+
+/// Writes entries as a frame's body.
+///
+/// # Errors
+/// A value that JSON cannot hold; no record of ours has one.
+pub fn write_entries(entries: &[Entry]) -> Result<Vec<u8>, RecordError> {
+    let mut out = Vec::with_capacity(entries.len() * 320);
+    for (position, entry) in entries.iter().enumerate() {
+        write_one(entry, &mut out).map_err(|error| RecordError::Malformed {
+            position,
+            why: error.to_string(),
+        })?;
+    }
+    Ok(out)
+}
+
+/// Reads a frame's body.
+///
+/// # Errors
+/// A record that is malformed, or of a kind or version this build does not know and may not skip.
+pub fn read_entries(body: &[u8]) -> Result<Vec<Entry>, RecordError> {
+    let lines = body
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    lines
+        .enumerate()
+        .filter_map(|(position, line)| read_one(position, line).transpose())
+        .collect()
+}
+
+fn read_one(position: usize, line: &[u8]) -> Result<Option<Entry>, RecordError> {
+    let malformed = |error: serde_json::Error| RecordError::Malformed {
+        position,
+        why: error.to_string(),
+    };
+    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(malformed)?;
+    let known = (envelope.v == VERSION)
+        .then(|| read_body(envelope.kind, envelope.body))
+        .flatten();
+    match known {
+        Some(record) => {
+            let record = record.map_err(malformed)?;
+            Ok(Some(Entry {
+                execution: envelope.x,
+                at: envelope.at,
+                record,
+            }))
+        }
+        None if envelope.skippable => Ok(None),
+        None => Err(RecordError::NeedsNewerVersion {
+            kind: envelope.kind.chars().take(64).collect(),
+            version: envelope.v,
+        }),
+    }
+}
