@@ -2,6 +2,7 @@
 //!
 //! It never retries, never keeps a conversation, and never judges a call's arguments: retries and history are `execution`'s, arguments are `tools`'s.
 
+mod abort;
 mod answer;
 mod error;
 mod history;
@@ -9,6 +10,8 @@ mod model;
 mod name;
 mod price;
 mod price_table;
+#[cfg(feature = "providers")]
+mod provider;
 mod request;
 mod reservation;
 mod script;
@@ -19,7 +22,11 @@ pub use error::{ModelError, Retry, TransportPhase};
 pub use history::HistoryError;
 pub use model::Model;
 pub use name::{ModelName, ModelNameError};
-pub use price::{ModelSpend, Price, PriceBook};
+pub use price::{ModelSpend, Price, PriceBook, Rates};
+#[cfg(feature = "providers")]
+pub use provider::{
+    ApiKey, Dialect, Endpoint, HttpLimits, KeySource, OpenModelError, Providers, install_crypto,
+};
 pub use request::{Message, ModelRequest, PastCall, ToolChoice, ToolDefinitionRef};
 pub use reservation::Reservation;
 pub use script::Turn;

@@ -13,15 +13,22 @@ use crate::{ModelAnswer, Reservation, price_table};
 
 const TOKENS_PER_PRICE: u128 = 1_000_000;
 
-/// What a million tokens cost.
+/// What a million tokens of each kind cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rates {
+    /// Input that the provider's cache did not hold.
+    pub input: Money,
+    /// Input read from the provider's cache.
+    pub cached: Money,
+    /// Output, reasoning included.
+    pub output: Money,
+}
+
+/// What a model's tokens cost; perhaps other rates for long requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// A million tokens of input that the provider's cache did not hold.
-    pub input: Money,
-    /// A million tokens of input read from the provider's cache.
-    pub cached: Money,
-    /// A million tokens of output, reasoning included.
-    pub output: Money,
+    rates: Rates,
+    long: Option<(u64, Rates)>,
 }
 
 /// What an answer is booked at.
@@ -35,36 +42,61 @@ pub struct ModelSpend {
     pub source: PriceSource,
 }
 
-impl Price {
-    /// Costs nothing: a model on one's own machine, a script.
-    pub const FREE: Self = Self::per_million(0, 0, 0);
-
-    /// Prices of a million tokens each, in micro-units.
-    #[must_use]
-    pub const fn per_million(input: u64, cached: u64, output: u64) -> Self {
+impl Rates {
+    const fn per_million(input: u64, cached: u64, output: u64) -> Self {
         Self {
             input: Money::from_micros(input),
             cached: Money::from_micros(cached),
             output: Money::from_micros(output),
         }
     }
+}
+
+impl Price {
+    /// Costs nothing: a model on one's own machine, a script.
+    pub const FREE: Self = Self::per_million(0, 0, 0);
+
+    /// Prices of a million tokens each of uncached input, cached input and output, in micro-units.
+    #[must_use]
+    pub const fn per_million(input: u64, cached: u64, output: u64) -> Self {
+        Self {
+            rates: Rates::per_million(input, cached, output),
+            long: None,
+        }
+    }
+
+    /// The same, with other rates for a whole call whose input, cached or not, has more than `tokens` tokens.
+    #[must_use]
+    pub const fn above(mut self, tokens: u64, input: u64, cached: u64, output: u64) -> Self {
+        self.long = Some((tokens, Rates::per_million(input, cached, output)));
+        self
+    }
+
+    /// The rates of a call with `input` tokens.
+    #[must_use]
+    pub fn rates(&self, input: u64) -> Rates {
+        self.long
+            .filter(|(tokens, _)| input > *tokens)
+            .map_or(self.rates, |(_, rates)| rates)
+    }
 
     /// What `usage` costs, rounded up to a whole micro-unit.
     #[must_use]
     pub fn of(&self, usage: TokenUsage) -> Money {
+        let rates = self.rates(usage.input);
         let cached = usage.cached.min(usage.input);
-        let parts = [
-            (usage.input - cached, self.input),
-            (cached, self.cached),
-            (usage.output, self.output),
-        ];
-        total(&parts)
+        total(&[
+            (usage.input - cached, rates.input),
+            (cached, rates.cached),
+            (usage.output, rates.output),
+        ])
     }
 
     /// What `usage` costs if none of it is cheaper for being cached.
     pub(crate) fn dearest(&self, usage: TokenUsage) -> Money {
-        let input = self.input.max(self.cached);
-        total(&[(usage.input, input), (usage.output, self.output)])
+        let rates = self.rates(usage.input);
+        let input = rates.input.max(rates.cached);
+        total(&[(usage.input, input), (usage.output, rates.output)])
     }
 }
 
@@ -132,8 +164,8 @@ impl PriceBook {
         }
     }
 
-    /// The day the built-in prices were read from the providers' public price pages.
-    pub const BUILT_IN_DATE: &str = price_table::READ_ON;
+    /// The month in which the built-in prices were read from the providers' public price pages.
+    pub const BUILT_IN_DATE: &str = price_table::READ_IN;
 
     /// The book with `price` for `model`, in place of an earlier one. `<provider>/*` prices every other model of a provider.
     #[must_use]
@@ -224,6 +256,14 @@ mod tests {
         assert_eq!(cost(usage(5, 50, 0)), 2, "no more is cached than was sent");
     }
 
+    #[test]
+    fn a_long_request_costs_its_own_rates_as_a_whole() {
+        let price = PRICE.above(1_000, 6_000_000, 600_000, 22_500_000);
+        assert_eq!(price.of(usage(1_000, 0, 100)).micros(), 4_500);
+        assert_eq!(price.of(usage(1_001, 1, 100)).micros(), 6_000 + 1 + 2_250);
+        assert_eq!(price.dearest(usage(1_001, 0, 0)).micros(), 6_006);
+    }
+
     #[track_caller]
     fn check(price: Option<Price>, answer: &ModelAnswer, money: u64, source: PriceSource) {
         let request = ModelRequest::new("", vec![Message::user("hi")]);
@@ -307,6 +347,30 @@ mod tests {
             assert_eq!(book.price(unknown), None, "{unknown}");
         }
         assert_eq!(book.price("local/anything"), Some(Price::FREE));
+    }
+
+    #[test]
+    fn the_built_in_prices_are_plausible_and_a_cache_never_makes_dearer() {
+        for (name, price) in price_table::BUILT_IN {
+            let (short, long) = (price.rates(1), price.rates(u64::MAX));
+            assert!(
+                short.cached <= short.input && short.input <= short.output,
+                "{name}"
+            );
+            assert!(
+                short.input <= long.input && short.output <= long.output,
+                "{name}"
+            );
+            assert!(
+                long.output <= Money::from_micros(200_000_000),
+                "{name}: a unit is wrong"
+            );
+        }
+        assert_eq!(
+            PriceBook::built_in().prices.len(),
+            price_table::BUILT_IN.len(),
+            "none twice"
+        );
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
-use leasehold_types::{AbortReason, BoxFuture, Clock, Permit, Signal};
+use leasehold_types::{BoxFuture, Clock, Permit, Signal};
 
+use crate::abort::unless_aborted;
 use crate::script::{Outcome, Turn};
 use crate::{Model, ModelAnswer, ModelError, ModelRequest, Price};
 
@@ -101,16 +101,6 @@ impl Scripted {
     }
 }
 
-async fn unless_aborted<T>(
-    signal: &Signal,
-    future: impl Future<Output = T> + Unpin,
-) -> Result<T, AbortReason> {
-    match select(future, std::pin::pin!(signal.aborted())).await {
-        Either::Left((value, _)) => Ok(value),
-        Either::Right((reason, _)) => Err(reason),
-    }
-}
-
 impl Model for Scripted {
     fn name(&self) -> &str {
         &self.name
@@ -132,9 +122,7 @@ impl Model for Scripted {
             }
             request.check_history()?;
             if let Some((clock, delay)) = &self.delay {
-                unless_aborted(signal, clock.sleep(*delay))
-                    .await
-                    .map_err(ModelError::Aborted)?;
+                unless_aborted(signal, clock.sleep(*delay)).await?;
             }
             match self.answer(request).into_outcome() {
                 Outcome::Answer(answer) => Ok(answer),
@@ -162,7 +150,8 @@ impl fmt::Debug for Scripted {
 mod tests {
     use futures_util::FutureExt as _;
     use leasehold_types::{
-        Epoch, FencingToken, FrameIndex, Money, OwnershipGuard, StepIntent, TreeId, Uptime,
+        AbortReason, Epoch, FencingToken, FrameIndex, Money, OwnershipGuard, StepIntent, TreeId,
+        Uptime,
     };
     use serde_json::json;
 
