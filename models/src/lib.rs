@@ -9,6 +9,7 @@ mod history;
 mod model;
 mod name;
 mod price;
+mod price_book;
 mod price_table;
 #[cfg(feature = "providers")]
 mod provider;
@@ -16,13 +17,15 @@ mod request;
 mod reservation;
 mod script;
 mod scripted;
+mod spend;
 
 pub use answer::{ModelAnswer, ModelCall, StopReason};
 pub use error::{ModelError, Retry, TransportPhase};
 pub use history::HistoryError;
 pub use model::Model;
 pub use name::{ModelName, ModelNameError};
-pub use price::{ModelSpend, Price, PriceBook, Rates};
+pub use price::{Price, Rates};
+pub use price_book::PriceBook;
 #[cfg(feature = "providers")]
 pub use provider::{
     ApiKey, Dialect, Endpoint, HttpLimits, KeySource, OpenModelError, Providers, install_crypto,
@@ -31,3 +34,4 @@ pub use request::{Message, ModelRequest, PastCall, ToolChoice, ToolDefinitionRef
 pub use reservation::Reservation;
 pub use script::Turn;
 pub use scripted::Scripted;
+pub use spend::ModelSpend;

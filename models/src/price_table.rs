@@ -2,7 +2,7 @@
 //!
 //! Where a page lists a promotion that ends, the regular price stands here.
 //! Where a provider writes to its cache by itself and charges for it, input carries that rate.
-//! So a price here may be too high, never too low.
+//! So a price here errs on the high side.
 
 use crate::Price;
 

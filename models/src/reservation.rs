@@ -63,3 +63,39 @@ impl Reservation {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use crate::{Message, PriceBook};
+
+    const PRICE: Price = Price::per_million(3_000_000, 300_000, 15_000_000);
+
+    // CONTRACT S1
+    #[test]
+    fn a_call_without_a_known_price_is_refused_where_a_budget_counts_money() {
+        let request = ModelRequest::new("", vec![Message::user("hi")]);
+        let reservation = Reservation::of(&request, PriceBook::built_in().price("openai/nobody"));
+        let error = reservation.money_for("openai/nobody").unwrap_err();
+        assert!(matches!(error, ModelError::PriceUnknown { .. }), "{error}");
+        assert!(error.to_string().starts_with("[model.price-unknown] "));
+    }
+
+    // CONTRACT S5
+    #[test]
+    fn a_reservation_covers_every_byte_of_the_request_and_the_whole_output() {
+        let schema = Arc::new(serde_json::json!({"type": "object"}));
+        let mut request = ModelRequest::new("be brief", vec![Message::user("é".repeat(1_000))]);
+        request.tools = [crate::ToolDefinitionRef::new("a-tool", "Does.", schema)].into();
+        request.max_output_tokens = 500;
+        let reservation = Reservation::of(&request, Some(PRICE));
+        assert!(
+            reservation.tokens.input >= 8 + 2_000 + 6 + 5 + 17,
+            "RESERVE-1"
+        );
+        assert_eq!(reservation.tokens.output, 500);
+        assert_eq!(reservation.money, Some(PRICE.of(reservation.tokens)));
+    }
+}
