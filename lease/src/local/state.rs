@@ -165,7 +165,9 @@ impl State {
     }
 
     pub(super) fn watch(&mut self, scope: Scope) -> LocalFeed {
-        let (sender, changes) = async_channel::bounded(FEED_CHANGES_MAX);
+        // A bounded channel takes its whole room at once, and there is a feed for each slot: the bound is kept by `tell`,
+        // under the lock all senders share.
+        let (sender, changes) = async_channel::unbounded();
         let missed = Arc::<AtomicBool>::default();
         self.followers.push(Follower {
             scope,
@@ -177,10 +179,8 @@ impl State {
 
     fn tell(&mut self, tree: TreeId, session: Option<SessionId>, change: Change) {
         self.followers.retain(|follower| {
-            if follower.scope.holds(tree, session)
-                && follower.changes.try_send(change.clone()).is_err()
-            {
-                follower.missed.store(true, Ordering::Release);
+            if follower.scope.holds(tree, session) {
+                follower.push(&change);
             }
             !follower.changes.is_closed()
         });
@@ -190,6 +190,15 @@ impl State {
     pub(super) fn plant_unreadable(&mut self, tree: TreeId) {
         self.free(tree);
         self.own(tree, OwnerValue::Unreadable, None);
+    }
+}
+
+impl Follower {
+    fn push(&self, change: &Change) {
+        let has_room = self.changes.len() < FEED_CHANGES_MAX;
+        if !has_room || self.changes.try_send(change.clone()).is_err() {
+            self.missed.store(true, Ordering::Release);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_executor::block_on;
 use leasehold_lease::contract::Fixture;
-use leasehold_lease::{Expiry, LeaseStore, LocalLeaseStore};
+use leasehold_lease::{Change, Expiry, LeaseStore, LocalLeaseStore, Scope};
 use leasehold_types::{BoxFuture, Clock, Random, TreeId};
 
 use crate::clock::{ManualClock, Seeded};
@@ -66,4 +66,27 @@ mod with_expiry {
         Local::new(Expiry::ByTtl)
     }
     leasehold_lease::lease_contract_tests!(block_on, fixture);
+}
+
+#[test]
+fn a_feed_nobody_reads_keeps_its_first_changes_and_says_that_it_missed_some() {
+    let local = Local::new(Expiry::Never);
+    let store = &local.store;
+    block_on(async {
+        let mut feed = store.watch(Scope::All).await.unwrap();
+        for number in 0..4_097 {
+            store.plant_unreadable(TreeId::from_u128(number));
+        }
+        assert_eq!(feed.next().await, Some(Change::Missed));
+        for number in 0..4_096 {
+            let change = feed.next().await;
+            let Some(Change::Claimed { tree, .. }) = change else {
+                panic!("{number}: {change:?}");
+            };
+            assert_eq!(tree, TreeId::from_u128(number));
+        }
+        store.plant_unreadable(TreeId::from_u128(9_999));
+        let change = feed.next().await;
+        assert!(matches!(change, Some(Change::Claimed { .. })), "{change:?}");
+    });
 }
