@@ -91,7 +91,7 @@ fn output(item: &ItemFn, errors: &mut Errors) -> Option<Type> {
 }
 
 /// The `T` of a type written as `Name<T>` or `path::Name<T>`.
-fn inner<'a>(kind: &'a Type, name: &str) -> Option<&'a Type> {
+pub(crate) fn inner<'a>(kind: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = kind else { return None };
     let PathSegment {
         ident,

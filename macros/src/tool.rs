@@ -7,7 +7,7 @@ use syn::{Attribute, Error, Ident, ItemFn, Visibility};
 
 use crate::attribute::{Arguments, Errors};
 use crate::doc;
-use crate::signature::Signature;
+use crate::signature::{self, Signature};
 use settings::Settings;
 
 mod settings;
@@ -70,7 +70,7 @@ impl Declaration<'_> {
         &self.item.sig.ident
     }
 
-    /// The struct, the plain function and the input's reader.
+    /// The struct and the plain function.
     fn skeleton(&self) -> TokenStream {
         let (ident, vis) = (self.ident(), &self.item.vis);
         let (docs, others): (Vec<&Attribute>, Vec<&Attribute>) = self
@@ -79,7 +79,6 @@ impl Declaration<'_> {
             .iter()
             .partition(|attribute| attribute.path().is_ident("doc"));
         let function = self.function(vis, &others);
-        let input = self.input_reader(vis);
         quote! {
             #(#docs)*
             #[expect(non_camel_case_types, reason = "a tool is named like its function")]
@@ -87,7 +86,6 @@ impl Declaration<'_> {
             #vis struct #ident;
             impl #ident {
                 #function
-                #input
             }
         }
     }
@@ -109,21 +107,23 @@ impl Declaration<'_> {
         }
     }
 
-    fn input_reader(&self, vis: &Visibility) -> Option<TokenStream> {
+    fn input_reader(&self) -> Option<TokenStream> {
+        let is_input = |kind: &syn::Type| signature::inner(kind, "Input").is_some();
+        let at = self.signature.parameters.iter().position(is_input)?;
+        let (ident, vis, at) = (self.ident(), &self.item.vis, syn::Index::from(at));
         let input = self.signature.input.as_ref()?;
         Some(quote! {
-            /// The tool's input, read as a call's arguments are; for tests.
-            ///
-            /// # Panics
-            /// The value is no valid input.
-            #[allow(dead_code, reason = "tests use it")]
-            #[track_caller]
-            #[must_use]
-            #vis fn input(self, value: ::leasehold::__private::serde_json::Value) -> #input
-            where
-                #input: ::leasehold::__private::tools::Dto,
-            {
-                ::leasehold::__private::test_input(&value)
+            impl #ident {
+                /// The tool's input, read as a call's arguments are; for tests.
+                ///
+                /// # Panics
+                /// The value is no valid input.
+                #[allow(dead_code, reason = "tests use it")]
+                #[track_caller]
+                #[must_use]
+                #vis fn input(self, value: __lh::serde_json::Value) -> #input {
+                    __parameters().#at.read(&value)
+                }
             }
         })
     }
@@ -143,7 +143,7 @@ impl Declaration<'_> {
             Some(_) => quote!(Async),
             None => quote!(Blocking),
         };
-        let call = self.call();
+        let (call, input) = (self.call(), self.input_reader());
         let parameters = self.parameters();
         quote! {
             const _: () = {
@@ -163,6 +163,7 @@ impl Declaration<'_> {
                     }
                     #call
                 }
+                #input
             };
         }
     }
@@ -170,9 +171,19 @@ impl Declaration<'_> {
     /// The only place that names the types of parameters and output with their bounds.
     fn mentions(&self) -> TokenStream {
         let parameters = &self.signature.parameters;
-        let makers = parameters
+        let made = parameters
             .iter()
-            .map(|kind| quote_spanned!(kind.span()=> __lh::param::<#kind>()));
+            .map(|kind| match signature::inner(kind, "Input") {
+                Some(input) => (
+                    quote!(__lh::InputParam<#input>),
+                    quote_spanned!(input.span()=> __lh::input::<#input>()),
+                ),
+                None => (
+                    quote!(__lh::Param<#kind>),
+                    quote_spanned!(kind.span()=> __lh::param::<#kind>()),
+                ),
+            });
+        let (kinds, makers): (Vec<_>, Vec<_>) = made.unzip();
         let output = self.signature.output.as_ref();
         let output = output.map(|kind| {
             let make = quote_spanned!(kind.span()=> __lh::output::<#kind>());
@@ -180,7 +191,7 @@ impl Declaration<'_> {
         });
         let parameters = (!parameters.is_empty()).then(|| {
             quote! {
-                fn __parameters() -> (#(__lh::Param<#parameters>,)*) {
+                fn __parameters() -> (#(#kinds,)*) {
                     (#(#makers,)*)
                 }
             }

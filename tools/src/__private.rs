@@ -1,7 +1,5 @@
 //! What the attributes' output names. Not for people: it changes without notice.
 
-use std::marker::PhantomData;
-
 use serde_json::Value;
 
 pub use {leasehold_types as types, schemars, serde, serde_json};
@@ -13,7 +11,8 @@ pub use crate::name::{derived_name, require_name};
 
 use crate::dto::{Dto, ToolOutput, decode_value};
 use crate::error::{ToolError, ToolResult};
-use crate::extract::{FromCall, ToolCall};
+use crate::extract::{FromCall, Input, ToolCall};
+use crate::issue::InvalidInput;
 use crate::role::{Approval, Approves};
 use crate::tool::ToolSpec;
 
@@ -49,6 +48,55 @@ pub fn param<P: FromCall>() -> Param<P> {
     }
 }
 
+/// The parameter that holds a tool's arguments.
+#[derive(Debug)]
+pub struct InputParam<T> {
+    param: Param<Input<T>>,
+    read: fn(&Value) -> Result<T, InvalidInput>,
+}
+
+impl<T> InputParam<T> {
+    /// Adds the input's shape.
+    #[must_use]
+    pub fn declare(&self, spec: ToolSpec) -> ToolSpec {
+        self.param.declare(spec)
+    }
+
+    /// Makes the parameter.
+    ///
+    /// # Errors
+    /// The arguments are none of the type's.
+    pub fn make(&self, call: &ToolCall) -> Result<Input<T>, ToolError> {
+        self.param.make(call)
+    }
+
+    /// Reads a tool's input in a test.
+    ///
+    /// # Panics
+    /// The value is no valid input; the message lists every issue.
+    #[must_use]
+    #[track_caller]
+    #[expect(
+        clippy::panic,
+        reason = "a wrong input is a mistake in the test that wrote it"
+    )]
+    pub fn read(&self, value: &Value) -> T {
+        match (self.read)(value) {
+            Ok(input) => input,
+            Err(invalid) => panic!("{invalid}"),
+        }
+    }
+}
+
+/// The parameter `Input<T>`: the attribute names the type of the arguments here only.
+#[must_use]
+pub fn input<T: Dto>() -> InputParam<T> {
+    InputParam {
+        param: param::<Input<T>>(),
+        read: decode_value::<T>,
+    }
+}
+
 /// A tool's output. The attribute names its type here only.
 #[derive(Debug)]
 pub struct Output<T> {
@@ -81,25 +129,8 @@ pub fn output<T: ToolOutput>() -> Output<T> {
     }
 }
 
-/// An approval by the role `R`; the input's type comes from the parameter.
+/// An approval by the role `R` of a tool whose input is `T`.
 #[must_use]
-pub fn approval<R: Approves<T>, T: Dto>(_input: PhantomData<T>) -> Approval {
+pub fn approval<R: Approves<T>, T: Dto>() -> Approval {
     Approval::by::<R, T>()
-}
-
-/// Reads a tool's input in a test.
-///
-/// # Panics
-/// The value is no valid input; the message lists every issue.
-#[must_use]
-#[track_caller]
-#[expect(
-    clippy::panic,
-    reason = "a wrong input is a mistake in the test that wrote it"
-)]
-pub fn test_input<T: Dto>(value: &Value) -> T {
-    match decode_value(value) {
-        Ok(input) => input,
-        Err(invalid) => panic!("{invalid}"),
-    }
 }

@@ -71,14 +71,26 @@ pub fn invoke<'a>(
     tool: &'a BoundTool,
     arguments: impl Into<Arguments<'a>>,
     frame: CallFrame,
-) -> impl Future<Output = CallOutcome> + Send + 'a {
-    let (permit, arguments) = (permit.into_permit(), arguments.into());
-    async move {
-        let spend = Spend::of_tool(tool.name().as_str());
-        let end = end_of(permit, tool, arguments, frame, &spend).await;
-        let spend = spend.end();
-        CallOutcome { end, spend }
-    }
+) -> BoxFuture<'a, CallOutcome> {
+    // A named type: with an opaque one, a call without a permit would be three errors.
+    Box::pin(one_call(
+        permit.into_permit(),
+        tool,
+        arguments.into(),
+        frame,
+    ))
+}
+
+async fn one_call(
+    permit: Permit,
+    tool: &BoundTool,
+    arguments: Arguments<'_>,
+    frame: CallFrame,
+) -> CallOutcome {
+    let spend = Spend::of_tool(tool.name().as_str());
+    let end = end_of(permit, tool, arguments, frame, &spend).await;
+    let spend = spend.end();
+    CallOutcome { end, spend }
 }
 
 async fn end_of(

@@ -40,7 +40,9 @@ pub(super) fn issues(error: &ValidationError<'_>) -> Vec<Issue> {
             let name = property.as_str().unwrap_or_default();
             vec![path.key(name).issue("missing")]
         }
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => alternatives(&path, context),
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            alternatives(error.instance_path(), context)
+        }
         Kind::PropertyNames { error } => issues(error),
         kind => vec![path.issue(text(kind, error.instance()))],
     }
@@ -80,33 +82,32 @@ fn text(kind: &Kind, instance: &Value) -> String {
 }
 
 /// What the likeliest alternative says: the one meant by its constants, else the one with the fewest issues.
-fn alternatives(path: &Path, context: &[Vec<ValidationError<'static>>]) -> Vec<Issue> {
-    let constants: Option<Vec<&Value>> =
-        context.iter().map(|branch| only_constant(branch)).collect();
-    if let Some(options) = constants {
-        let options: Vec<Value> = options.into_iter().cloned().collect();
-        return vec![path.issue(one_of(&options))];
+fn alternatives(at: &Location, context: &[Vec<ValidationError<'static>>]) -> Vec<Issue> {
+    let constants = context.iter().map(|branch| constant(at, branch));
+    if let Some(options) = constants.collect::<Option<Vec<Value>>>() {
+        return vec![path(at).issue(one_of(&options))];
     }
     let is_meant = |branch: &&Vec<ValidationError<'static>>| {
-        !branch
-            .iter()
-            .any(|error| matches!(error.kind(), Kind::Constant { .. } | Kind::Type { .. }))
+        let other = |error: &ValidationError<'_>| {
+            matches!(error.kind(), Kind::Constant { .. } | Kind::Type { .. })
+        };
+        !branch.iter().any(other)
     };
     let meant = context
         .iter()
         .filter(is_meant)
         .min_by_key(|branch| branch.len());
     let Some(branch) = meant.or_else(|| context.iter().min_by_key(|branch| branch.len())) else {
-        return vec![path.issue("fits none of the alternatives")];
+        return vec![path(at).issue("fits none of the alternatives")];
     };
     branch.iter().flat_map(issues).collect()
 }
 
-/// The constant that a branch asks for, where that is all it found wrong.
-fn only_constant<'a>(branch: &'a [ValidationError<'static>]) -> Option<&'a Value> {
+/// The constant that a branch asks for in the value's own place.
+fn constant(at: &Location, branch: &[ValidationError<'static>]) -> Option<Value> {
     branch.iter().find_map(|error| match error.kind() {
-        Kind::Constant { expected_value } if error.instance_path().is_empty() => {
-            Some(expected_value.as_ref())
+        Kind::Constant { expected_value } if error.instance_path() == at => {
+            Some(expected_value.as_ref().clone())
         }
         _ => None,
     })

@@ -1,0 +1,7 @@
+use leasehold_macros::dto;
+
+/// An amount.
+#[dto]
+struct Cents(u32);
+
+fn main() {}
