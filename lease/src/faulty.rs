@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use leasehold_types::{BoxFuture, TreeId};
 
 use crate::{
-    Attempt, Change, ChangeFeed, Claim, ClaimOutcome, LeaseStore, LeaseStoreError, Listing,
+    Attempt, Change, ChangeFeed, Claim, ClaimOutcome, Expiry, LeaseStore, LeaseStoreError, Listing,
     OpenOutcome, OpenSession, Release, ReleaseOutcome, Renewal, Revocation, Scope, Session,
     SessionId, SessionListing,
 };
@@ -144,6 +144,10 @@ async fn spoiled<T>(
 }
 
 impl LeaseStore for FaultyLeaseStore {
+    fn expiry(&self) -> Expiry {
+        self.inner.expiry()
+    }
+
     fn open_session(&self, open: OpenSession) -> BoxFuture<'_, OpenOutcome> {
         let fault = self.next_fault(|| Late::Open(open.clone()));
         let unknown = || OpenOutcome::Unknown(silent());

@@ -24,11 +24,11 @@ pub use config_error::LeaseConfigError;
 #[cfg(feature = "contract-tests")]
 pub use faulty::{Fault, FaultyLeaseStore};
 pub use feed::{Change, ChangeFeed, Scope};
-pub use local::{Expiry, LocalLeaseStore};
-pub use machine::{Action, ClaimRefusal, Event, LeaseMachine};
+pub use local::LocalLeaseStore;
+pub use machine::{Action, ClaimRefusal, Deadline, Event, LeaseMachine};
 pub use outcome::{
     ClaimOutcome, LeaseStoreError, Listing, OpenOutcome, ReleaseOutcome, Renewal, Revocation,
     SessionListing,
 };
 pub use owner::{ClaimToken, Holder, OpenSession, Owner, OwnerValue, Revision, Session, SessionId};
-pub use store::{Attempt, Claim, LeaseStore, Release, claim_one, release_one};
+pub use store::{Attempt, Claim, Expiry, LeaseStore, Release, claim_one, release_one};

@@ -27,6 +27,15 @@ pub struct Attempt {
     pub timeout: Duration,
 }
 
+/// Whether sessions run out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// A session lives until it is revoked.
+    Never,
+    /// A session ends when its TTL has passed since the last renewal arrived.
+    ByTtl,
+}
+
 /// One tree to claim, and the token of this claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
@@ -51,6 +60,9 @@ pub struct Release {
 /// the store's own time limit for one attempt, with a silent network too. Repeating any call with the same arguments is
 /// harmless. No answer of a store proves that a writer may write: the journal's epoch does.
 pub trait LeaseStore: Send + Sync + std::fmt::Debug {
+    /// Whether this store's sessions run out: what the lease machine counts by.
+    fn expiry(&self) -> Expiry;
+
     /// Opens a session. Each call opens another one, for the same holder too.
     ///
     /// The TTL granted is at least the one asked for. [`OpenOutcome::Opened`] counts from before the request was sent.

@@ -6,8 +6,9 @@ use leasehold_types::{LeaseLostReason, Uptime, seconds};
 
 use super::{Case, Fixture, revision_of, sessions::ATTEMPT, unexpected};
 use crate::{
-    Action, Change, Claim, ClaimOutcome, Event, Fault, FaultyLeaseStore, LeaseConfig, LeaseMachine,
-    LeaseStore, Release, ReleaseOutcome, Renewal, Revision, Scope, Session, claim_one, release_one,
+    Action, Change, Claim, ClaimOutcome, Event, Expiry, Fault, FaultyLeaseStore, LeaseConfig,
+    LeaseMachine, LeaseStore, Release, ReleaseOutcome, Renewal, Revision, Scope, Session,
+    claim_one, release_one,
 };
 
 fn faulty(case: &Case<'_>) -> FaultyLeaseStore {
@@ -17,7 +18,7 @@ fn faulty(case: &Case<'_>) -> FaultyLeaseStore {
 fn machine() -> LeaseMachine {
     let times = LeaseConfig::default().check();
     let times = times.unwrap_or_else(|errors| unexpected("times that fit", &errors));
-    LeaseMachine::opened(times, Uptime::default())
+    LeaseMachine::opened(times, Expiry::ByTtl, Uptime::default())
 }
 
 /// A machine that has won `claim` at `create_revision`.

@@ -20,7 +20,7 @@ use std::time::Duration;
 use leasehold_types::{BootId, BoxFuture, Clock, InstanceId, Random, TreeId, seconds};
 
 use crate::{
-    Claim, ClaimOutcome, ClaimToken, Expiry, Holder, LeaseStore, OpenOutcome, OpenSession, Release,
+    Claim, ClaimOutcome, ClaimToken, Holder, LeaseStore, OpenOutcome, OpenSession, Release,
     Revision, Session, claim_one,
 };
 
@@ -36,8 +36,6 @@ pub trait Fixture: Send + Sync {
     fn clock(&self) -> Arc<dyn Clock>;
     /// Numbers no other fixture on the same server has.
     fn random(&self) -> &dyn Random;
-    /// Whether sessions run out by themselves.
-    fn expiry(&self) -> Expiry;
     /// Lets time pass on the store's clock.
     fn pass(&self, time: Duration) -> BoxFuture<'_, ()>;
     /// Puts an owner key on `tree` whose value is not one of ours and which hangs on no session.

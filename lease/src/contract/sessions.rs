@@ -74,7 +74,7 @@ pub async fn a_session_ends_by_its_ttl_only_where_sessions_run_out(fixture: &dyn
     // A server may be late by half a second, and extends leases when its leader changes.
     fixture.pass(TTL * 2 + seconds(1)).await;
     let renewal = case.store.renew(&session, ATTEMPT).await;
-    match fixture.expiry() {
+    match case.store.expiry() {
         Expiry::ByTtl => {
             assert_eq!(renewal, Renewal::Gone);
             assert_eq!(case.seen(held.tree).await, None);

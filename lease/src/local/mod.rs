@@ -11,20 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use leasehold_types::{BoxFuture, Clock, TreeId};
 
 use crate::{
-    Attempt, ChangeFeed, Claim, ClaimOutcome, LeaseStore, LeaseStoreError, Listing, OpenOutcome,
-    OpenSession, Release, ReleaseOutcome, Renewal, Revocation, Scope, Session, SessionId,
-    SessionListing,
+    Attempt, ChangeFeed, Claim, ClaimOutcome, Expiry, LeaseStore, LeaseStoreError, Listing,
+    OpenOutcome, OpenSession, Release, ReleaseOutcome, Renewal, Revocation, Scope, Session,
+    SessionId, SessionListing,
 };
 use state::State;
-
-/// Whether sessions run out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expiry {
-    /// A session lives until it is revoked.
-    Never,
-    /// A session ends when its TTL has passed since the last renewal arrived.
-    ByTtl,
-}
 
 /// A lease store in memory. Clones share one state.
 #[derive(Debug, Clone)]
@@ -62,6 +53,10 @@ impl LocalLeaseStore {
 }
 
 impl LeaseStore for LocalLeaseStore {
+    fn expiry(&self) -> Expiry {
+        self.expiry
+    }
+
     fn open_session(&self, open: OpenSession) -> BoxFuture<'_, OpenOutcome> {
         Box::pin(async move {
             let sent = self.clock.uptime();

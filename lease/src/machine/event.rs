@@ -119,6 +119,26 @@ pub enum Action {
     Revoke,
 }
 
+/// Until when a session's trees may be moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deadline {
+    /// As long as the process lives: the store cannot take them away.
+    Never,
+    /// Until then, exclusive.
+    At(Uptime),
+}
+
+impl Deadline {
+    /// As an ownership guard takes it: none for never.
+    #[must_use]
+    pub const fn for_guard(self) -> Option<Uptime> {
+        match self {
+            Self::Never => None,
+            Self::At(deadline) => Some(deadline),
+        }
+    }
+}
+
 /// Why a session does not claim a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimRefusal {

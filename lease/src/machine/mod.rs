@@ -15,13 +15,15 @@
 //! answered.
 
 mod event;
+mod term;
 mod trees;
 
 use leasehold_types::{LeaseLostReason, Uptime};
 
-use crate::{LeaseTimes, Renewal};
+use crate::{Expiry, LeaseTimes, Renewal};
 
-pub use event::{Action, ClaimRefusal, Event};
+pub use event::{Action, ClaimRefusal, Deadline, Event};
+use term::Term;
 use trees::{Trees, after_the_end};
 
 /// Decides for one session: when to renew, until when to act, what is lost.
@@ -40,51 +42,27 @@ enum State {
 
 #[derive(Debug, Clone)]
 struct Live {
-    /// When the renewal that counts was sent.
-    confirmed_sent: Uptime,
-    deadline: Uptime,
-    /// The gate is closed since then; only a renewal sent later opens it.
-    held_since: Option<Uptime>,
-    attempt: AttemptState,
+    /// None where sessions do not run out.
+    term: Option<Term>,
     next_sweep: Uptime,
 }
 
-#[derive(Debug, Clone)]
-struct AttemptState {
-    /// The number of the latest attempt; 0 before the first.
-    number: u64,
-    endpoint: u32,
-    started: Uptime,
-    stage: Stage,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// Confirmed: the next attempt is a renewal in its turn.
-    Settled,
-    /// Not answered yet: the next attempt is when this one has timed out.
-    Waiting,
-    /// Answered without confirmation: the next attempt is after the retry pause.
-    Failed,
-}
-
 impl LeaseMachine {
-    /// A session that was opened by a request sent at `sent`. The first renewal is due a renew interval later.
+    /// A session that was opened by a request sent at `sent`, in a store of this `expiry`.
+    ///
+    /// Where sessions run out, the first renewal is due a renew interval later. Where they do not, nothing is renewed, no
+    /// deadline passes and no gap matters: the lock on the store is the lease.
     #[must_use]
-    pub fn opened(times: LeaseTimes, sent: Uptime) -> Self {
+    pub fn opened(times: LeaseTimes, expiry: Expiry, sent: Uptime) -> Self {
         let config = times.config();
+        let term = match expiry {
+            Expiry::ByTtl => Some(Term::opened(times, sent)),
+            Expiry::Never => None,
+        };
         Self {
             times,
             state: State::Live(Live {
-                confirmed_sent: sent,
-                deadline: sent.plus(times.usable()),
-                held_since: None,
-                attempt: AttemptState {
-                    number: 0,
-                    endpoint: 0,
-                    started: sent,
-                    stage: Stage::Settled,
-                },
+                term,
                 next_sweep: sent.plus(config.sweep_every),
             }),
             trees: Trees::new(config.keys_per_session_max),
@@ -96,7 +74,7 @@ impl LeaseMachine {
         let State::Live(live) = &self.state else {
             return after_the_end(event);
         };
-        if live.deadline <= now {
+        if live.term.as_ref().is_some_and(|term| term.is_over(now)) {
             let mut actions = self.end(LeaseLostReason::StoreSilent);
             actions.push(Action::Revoke);
             actions.extend(after_the_end(event));
@@ -126,32 +104,23 @@ impl LeaseMachine {
     /// When [`Event::Tick`] next changes anything; none once the session is over.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Uptime> {
-        match &self.state {
-            State::Live(live) => Some(
-                live.deadline
-                    .min(live.next_attempt(self.times))
-                    .min(live.next_sweep),
-            ),
-            State::Over(_) => None,
-        }
+        let live = self.live()?;
+        let term = live.term.as_ref().map(Term::next_deadline);
+        Some(term.map_or(live.next_sweep, |term| term.min(live.next_sweep)))
     }
 
-    /// Until when trees of this session may be moved: exclusive. None once it is over.
+    /// Until when trees of this session may be moved; none once it is over.
     #[must_use]
-    pub const fn deadline(&self) -> Option<Uptime> {
-        match &self.state {
-            State::Live(live) => Some(live.deadline),
-            State::Over(_) => None,
-        }
+    pub fn deadline(&self) -> Option<Deadline> {
+        let term = self.live()?.term.as_ref();
+        Some(term.map_or(Deadline::Never, |term| Deadline::At(term.deadline())))
     }
 
-    /// Whether the gate is closed after a gap: no permit until [`Action::Extend`].
+    /// Whether the gate is closed: after a gap until [`Action::Extend`], and once the session is over.
     #[must_use]
-    pub const fn is_held(&self) -> bool {
-        match &self.state {
-            State::Live(live) => live.held_since.is_some(),
-            State::Over(_) => true,
-        }
+    pub fn is_held(&self) -> bool {
+        let term = self.live().map(|live| live.term.as_ref());
+        term.is_none_or(|term| term.is_some_and(Term::is_held))
     }
 
     /// Why the session ended, if it did.
@@ -172,31 +141,39 @@ impl LeaseMachine {
         }
     }
 
-    fn close_gate_after_a_gap(&mut self, now: Uptime) -> Vec<Action> {
-        let promised = self.next_deadline();
-        let State::Live(live) = &mut self.state else {
-            return vec![];
-        };
-        if promised.is_none_or(|promised| now.since(promised) <= self.times.gap()) {
-            return vec![];
+    const fn live(&self) -> Option<&Live> {
+        match &self.state {
+            State::Live(live) => Some(live),
+            State::Over(_) => None,
         }
-        live.held_since = Some(now);
-        // What was asked before the gap cannot open the gate: ask again at once.
-        vec![Action::Hold, live.begin_attempt(now, self.times)]
+    }
+
+    const fn term(&mut self) -> Option<&mut Term> {
+        match &mut self.state {
+            State::Live(live) => live.term.as_mut(),
+            State::Over(_) => None,
+        }
+    }
+
+    fn close_gate_after_a_gap(&mut self, now: Uptime) -> Vec<Action> {
+        let (promised, gap) = (self.next_deadline(), self.times.gap());
+        match self.term() {
+            Some(term) if promised.is_some_and(|promised| now.since(promised) > gap) => {
+                term.close_gate(now)
+            }
+            Some(_) | None => vec![],
+        }
     }
 
     fn on_renewal(&mut self, now: Uptime, attempt: u64, outcome: &Renewal) -> Vec<Action> {
-        let State::Live(live) = &mut self.state else {
+        let Some(term) = self.term().filter(|term| term.has_asked(attempt)) else {
             return vec![];
         };
-        if attempt == 0 || attempt > live.attempt.number {
-            return vec![];
-        }
         match outcome {
             // A time that has not come yet is no send time: believing it would extend past what was confirmed.
-            Renewal::Confirmed { sent } if *sent > now => live.not_confirmed(attempt),
-            Renewal::Confirmed { sent } => live.confirmed(attempt, *sent, self.times),
-            Renewal::NotConfirmed(_) => live.not_confirmed(attempt),
+            Renewal::Confirmed { sent } if *sent > now => term.not_confirmed(attempt),
+            Renewal::Confirmed { sent } => term.confirmed(attempt, *sent),
+            Renewal::NotConfirmed(_) => term.not_confirmed(attempt),
             Renewal::Gone => self.end(LeaseLostReason::Taken),
         }
     }
@@ -205,10 +182,8 @@ impl LeaseMachine {
         let State::Live(live) = &mut self.state else {
             return vec![];
         };
-        let mut actions = vec![];
-        if live.next_attempt(self.times) <= now {
-            actions.push(live.begin_attempt(now, self.times));
-        }
+        let renew = live.term.as_mut().and_then(|term| term.renew_if_due(now));
+        let mut actions: Vec<Action> = renew.into_iter().collect();
         if live.next_sweep <= now {
             live.next_sweep = now.plus(self.times.config().sweep_every);
             actions.push(Action::Sweep);
@@ -227,61 +202,5 @@ impl LeaseMachine {
         let mut actions = self.trees.lose_all(reason);
         actions.push(Action::SessionOver { reason });
         actions
-    }
-}
-
-impl Live {
-    fn next_attempt(&self, times: LeaseTimes) -> Uptime {
-        let after = match self.attempt.stage {
-            Stage::Settled => times.config().renew_every,
-            Stage::Waiting => times.config().attempt_timeout,
-            Stage::Failed => times.retry_pause(),
-        };
-        self.attempt.started.plus(after)
-    }
-
-    fn begin_attempt(&mut self, now: Uptime, times: LeaseTimes) -> Action {
-        let attempt = &mut self.attempt;
-        if attempt.stage != Stage::Settled {
-            attempt.endpoint = attempt.endpoint.wrapping_add(1);
-        }
-        attempt.number += 1;
-        attempt.started = now;
-        attempt.stage = Stage::Waiting;
-        Action::Renew {
-            attempt: attempt.number,
-            endpoint: attempt.endpoint,
-            timeout: times.config().attempt_timeout,
-        }
-    }
-
-    fn not_confirmed(&mut self, attempt: u64) -> Vec<Action> {
-        if attempt == self.attempt.number && self.attempt.stage == Stage::Waiting {
-            self.attempt.stage = Stage::Failed;
-        }
-        vec![]
-    }
-
-    fn confirmed(&mut self, attempt: u64, sent: Uptime, times: LeaseTimes) -> Vec<Action> {
-        if attempt == self.attempt.number {
-            self.attempt.stage = Stage::Settled;
-        }
-        if self.held_since.is_some_and(|since| sent < since) {
-            return vec![];
-        }
-        let was_held = self.held_since.take().is_some();
-        if sent > self.confirmed_sent {
-            self.confirmed_sent = sent;
-            self.deadline = sent.plus(times.usable());
-        } else if !was_held {
-            return vec![];
-        }
-        assert!(
-            self.deadline == self.confirmed_sent.plus(times.usable()),
-            "LEASE-1: the deadline follows from the send time of a confirmed renewal"
-        );
-        vec![Action::Extend {
-            deadline: self.deadline,
-        }]
     }
 }

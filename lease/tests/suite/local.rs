@@ -13,7 +13,6 @@ use crate::clock::{ManualClock, Seeded};
 struct Local {
     clock: Arc<ManualClock>,
     store: LocalLeaseStore,
-    expiry: Expiry,
     random: Seeded,
 }
 
@@ -23,7 +22,6 @@ impl Local {
         Self {
             store: LocalLeaseStore::new(clock.clone(), expiry),
             clock,
-            expiry,
             random: Seeded(7.into()),
         }
     }
@@ -38,9 +36,6 @@ impl Fixture for Local {
     }
     fn random(&self) -> &dyn Random {
         &self.random
-    }
-    fn expiry(&self) -> Expiry {
-        self.expiry
     }
     fn pass(&self, time: Duration) -> BoxFuture<'_, ()> {
         self.clock.advance(time);

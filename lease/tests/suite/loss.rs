@@ -1,6 +1,6 @@
 //! What the machine's losses do to a tree's guard and signal, as a shell carries them out.
 
-use leasehold_lease::{Action, Event, LeaseConfig, LeaseMachine};
+use leasehold_lease::{Action, Event, Expiry, LeaseConfig, LeaseMachine};
 use leasehold_types::{
     AbortReason, Epoch, FencingToken, FrameIndex, LeaseLostReason, OwnershipGuard, Signal, TreeId,
     Uptime, seconds,
@@ -14,7 +14,11 @@ struct Tree {
 /// Two trees owned by one session that was opened at 0.
 fn owning_two() -> (LeaseMachine, [Tree; 2]) {
     let start = Uptime::default();
-    let mut machine = LeaseMachine::opened(LeaseConfig::default().check().unwrap(), start);
+    let mut machine = LeaseMachine::opened(
+        LeaseConfig::default().check().unwrap(),
+        Expiry::ByTtl,
+        start,
+    );
     let trees = [1, 2].map(|number| {
         let tree = TreeId::from_u128(number);
         let won = Some(leasehold_lease::Revision::new(5));
@@ -23,7 +27,7 @@ fn owning_two() -> (LeaseMachine, [Tree; 2]) {
         let epoch = Epoch::new(1);
         let signal = Signal::root();
         let token = FencingToken { tree, epoch };
-        let deadline = machine.deadline();
+        let deadline = machine.deadline().unwrap().for_guard();
         let guard = OwnershipGuard::claimed(token, FrameIndex::FIRST, deadline, signal.clone());
         Tree { guard, signal }
     });

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use leasehold_lease::{
-    Action, ClaimRefusal, Event, LeaseConfig, LeaseMachine, LeaseStoreError, Renewal, Revision,
+    Action, ClaimRefusal, Deadline, Event, Expiry, LeaseConfig, LeaseMachine, LeaseStoreError,
+    Renewal, Revision,
 };
 use leasehold_types::{LeaseLostReason, TreeId, Uptime, milliseconds};
 
@@ -21,7 +22,11 @@ const fn rev(number: u64) -> Revision {
 
 /// A session opened at 0 by a machine on its own timetable.
 fn opened() -> LeaseMachine {
-    LeaseMachine::opened(LeaseConfig::default().check().unwrap(), at(0))
+    LeaseMachine::opened(
+        LeaseConfig::default().check().unwrap(),
+        Expiry::ByTtl,
+        at(0),
+    )
 }
 
 fn owning(trees: &[(u128, u64)]) -> LeaseMachine {
@@ -111,7 +116,7 @@ fn the_deadline_counts_from_when_the_renewal_was_sent_however_late_its_answer() 
     check(&mut machine, 9_500, &confirmed(1, 5_001), &[]);
     assert_eq!(
         machine.deadline(),
-        Some(at(21_501)),
+        Some(Deadline::At(at(21_501))),
         "LEASE-1: the later one stays"
     );
 }
@@ -123,7 +128,11 @@ fn a_confirmation_from_the_future_or_of_no_attempt_extends_nothing() {
     check(&mut machine, 1_000, &confirmed(7, 900), &[]);
     check(&mut machine, 5_000, &Event::Tick, &[renew(1, 0)]);
     check(&mut machine, 5_100, &confirmed(1, 5_101), &[]);
-    assert_eq!(machine.deadline(), Some(at(14_000)), "LEASE-1");
+    assert_eq!(
+        machine.deadline(),
+        Some(Deadline::At(at(14_000))),
+        "LEASE-1"
+    );
 }
 
 // RELIABILITY L17
@@ -368,7 +377,7 @@ fn a_full_session_refuses_the_next_tree_and_takes_it_when_a_claim_has_failed() {
         keys_per_session_max: 2,
         ..LeaseConfig::default()
     };
-    let mut machine = LeaseMachine::opened(config.check().unwrap(), at(0));
+    let mut machine = LeaseMachine::opened(config.check().unwrap(), Expiry::ByTtl, at(0));
     let want = |number| Event::Wanted { tree: tree(number) };
     let claim = |number| Action::Claim { tree: tree(number) };
     let refuse = |number, why| Action::RefuseClaim {
@@ -413,4 +422,27 @@ fn nothing_is_claimed_while_the_gate_is_closed() {
         &wanted,
         &[Action::Claim { tree: tree(1) }],
     );
+}
+
+// CASE 61
+#[test]
+fn where_sessions_do_not_run_out_no_silence_and_no_gap_costs_a_tree() {
+    let times = LeaseConfig::default().check().unwrap();
+    let mut machine = LeaseMachine::opened(times, Expiry::Never, at(0));
+    claim(&mut machine, 1, 10);
+    assert_eq!(machine.next_deadline(), Some(at(30_000)), "the sweep alone");
+    check(&mut machine, 600_000, &Event::Tick, &[Action::Sweep]);
+    assert_eq!(machine.deadline(), Some(Deadline::Never));
+    assert!(!machine.is_held());
+    let released = Event::Released { tree: tree(1) };
+    let expected = [lose(1, LeaseLostReason::Released), release(1, 10)];
+    check(&mut machine, 600_001, &released, &expected);
+    let reason = LeaseLostReason::Released;
+    check(
+        &mut machine,
+        600_002,
+        &Event::Close,
+        &[over(reason), Action::Revoke],
+    );
+    assert_eq!(machine.deadline(), None);
 }

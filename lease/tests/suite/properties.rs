@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leasehold_lease::{
-    Action, Event, LeaseConfig, LeaseMachine, LeaseStoreError, LeaseTimes, Renewal, Revision,
+    Action, Deadline, Event, Expiry, LeaseConfig, LeaseMachine, LeaseStoreError, LeaseTimes,
+    Renewal, Revision,
 };
 use leasehold_types::{TreeId, Uptime, milliseconds, seconds};
 use proptest::prelude::*;
@@ -88,7 +89,7 @@ impl World {
         let times = LeaseConfig::with_ttl(seconds(15)).check().unwrap();
         let start = Uptime::from_micros(1_000_000_000);
         Self {
-            machine: LeaseMachine::opened(times, start),
+            machine: LeaseMachine::opened(times, Expiry::ByTtl, start),
             times,
             now: start,
             asked: vec![start],
@@ -228,7 +229,7 @@ impl World {
             self.over,
             "a loss is announced"
         );
-        if let Some(deadline) = self.machine.deadline() {
+        if let Some(Deadline::At(deadline)) = self.machine.deadline() {
             assert!(deadline <= self.confirmed.plus(seconds(14)), "LEASE-1");
             assert!(deadline > self.now, "LEASE-3: live past the deadline");
             let due = self.machine.next_deadline().unwrap();
