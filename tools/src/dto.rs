@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::issue::{InvalidInput, Issue, Issues};
-use crate::schema::{Checker, Shape, plain_numbers};
+use crate::schema::{Checker, Shape, plain_numbers, plain_objects};
 
 /// A type whose values models write or read: every field is described, unknown fields are refused.
 ///
@@ -45,6 +45,7 @@ pub fn schema_of<T: Dto>() -> Value {
         root.shift_remove("title");
     }
     plain_numbers(&mut schema);
+    plain_objects(&mut schema);
     schema
 }
 

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use lint::SchemaError;
-pub(crate) use plain::plain_numbers;
+pub(crate) use plain::{plain_numbers, plain_objects};
 
 use crate::dto::{Dto, schema_of};
 use crate::issue::{Issue, Issues};

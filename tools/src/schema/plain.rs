@@ -1,9 +1,20 @@
-//! Whole numbers: their limits in plain keywords, and no fraction in their place.
+//! Schemas in plain keywords: limits of whole numbers, and fields that are listed.
+//!
+//! A number with a fraction has no place where a whole one belongs.
 
 use serde_json::{Value, json};
 
 use super::walk;
 use crate::issue::{Issue, Path};
+
+/// Lists the fields of an object without any: providers want the list even where it is empty.
+pub(crate) fn plain_objects(schema: &mut Value) {
+    walk::change_all(schema, &|schema| {
+        if schema.get("type").is_some_and(|kind| kind == "object") {
+            schema.entry("properties").or_insert_with(|| json!({}));
+        }
+    });
+}
 
 /// Replaces Rust's number formats, which no provider knows, by the limits they stand for.
 ///

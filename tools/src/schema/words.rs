@@ -36,6 +36,16 @@ pub(super) fn issues(error: &ValidationError<'_>) -> Vec<Issue> {
             let unknown = |key: &String| path.key(key).issue("unknown field");
             unexpected.iter().map(unknown).collect()
         }
+        Kind::FalseSchema
+            if error
+                .schema_path()
+                .as_str()
+                .ends_with("/additionalProperties") =>
+        {
+            let keys = error.instance().as_object().into_iter().flatten();
+            let unknown = |(key, _): (&String, &Value)| path.key(key).issue("unknown field");
+            keys.map(unknown).collect()
+        }
         Kind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
             vec![path.key(name).issue("missing")]
@@ -130,8 +140,10 @@ fn expected(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(kind) => article(*kind).to_owned(),
         TypeKind::Multiple(kinds) => {
-            let kinds: Vec<&str> = kinds.iter().map(article).collect();
-            kinds.join(" or ")
+            let (null, other): (Vec<_>, Vec<_>) =
+                kinds.iter().partition(|kind| *kind == JsonType::Null);
+            let words: Vec<&str> = other.into_iter().chain(null).map(article).collect();
+            words.join(" or ")
         }
     }
 }
