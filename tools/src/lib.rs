@@ -9,9 +9,11 @@ mod bound;
 mod canonical;
 mod const_text;
 mod context;
+mod describe;
 mod dto;
 mod error;
 mod extract;
+mod guard;
 mod invoke;
 mod issue;
 mod limits;
@@ -23,6 +25,7 @@ mod schema;
 mod services;
 mod spend;
 mod tool;
+mod toolbox;
 mod wire;
 
 #[doc(hidden)]
@@ -33,9 +36,11 @@ pub use bind::{BindError, BoundTool, DESCRIPTION_BYTES_MAX, bind, definition_has
 pub use bound::{BUILT_IN_BOUND, BoundSource, Cut, ResultBound, bound};
 pub use canonical::{canonical_digest, canonical_json};
 pub use context::{CallContext, CallFacts};
+pub use describe::{ToolLine, unassigned_tools};
 pub use dto::{Dto, NoArguments, PlainText, ToolOutput, decode, decode_value, schema_of};
 pub use error::{ToolError, ToolResult};
 pub use extract::{ApprovalRecord, Approved, Dep, FromCall, Input, Needs, ToolCall};
+pub use guard::{GuardError, PublicUrl, RelPath};
 pub use invoke::{CallFrame, invoke};
 pub use issue::{InvalidInput, Issue, Issues};
 pub use limits::{DEFAULT_TIMEOUT, LimitError, RETENTION_MAX, TIMEOUT_MAX};
@@ -49,4 +54,5 @@ pub use schema::{Checker, SchemaError, Shape};
 pub use services::{ServiceKey, Services};
 pub use spend::{Spend, SpendError};
 pub use tool::{Body, Company, OnError, Tool, ToolDefinition, ToolSpec, tool_definition};
+pub use toolbox::{Toolbox, UnknownToolError};
 pub use wire::ToolOutcome;

@@ -16,3 +16,4 @@ mod blocking;
 mod invoking;
 mod schemas;
 mod support;
+mod toolboxes;
