@@ -3,7 +3,7 @@
 //! - CALL-1: no two calls of an execution share an id, whatever the provider sent.
 //! - CALL-2: an id depends only on the execution's past and the answer, so that a replay gives the same one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use leasehold_types::{CallId, Digest};
@@ -28,13 +28,18 @@ pub fn assign(
         .iter()
         .map(|id| id.as_deref().and_then(encode))
         .collect();
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for id in encoded.iter().flatten() {
+        *times.entry(id).or_default() += 1;
+    }
     let mut taken = used.clone();
     let mut assigned = Vec::with_capacity(encoded.len());
     for (position, id) in encoded.iter().enumerate() {
-        let repeats = encoded.iter().filter(|other| *other == id).count() > 1;
         let base = match id {
             None => derived(place, turn, position),
-            Some(id) if repeats => format!("{id}:{position}"),
+            Some(id) if times.get(id.as_str()).is_some_and(|times| *times > 1) => {
+                format!("{id}:{position}")
+            }
             Some(id) => id.clone(),
         };
         let call_id = unused(base, turn, &taken);

@@ -45,6 +45,26 @@ impl History {
     }
 }
 
+/// The longest name of a tool that every provider takes, in characters.
+const NAME_CHARS_MAX: usize = 64;
+
+/// A name that every provider takes in a conversation: what the model wrote, with `_` for what may not stand there.
+///
+/// The journal keeps the name as it was written; no tool is ever looked up by this one.
+#[must_use]
+pub fn callable(name: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let mut name: String = name
+        .chars()
+        .take(NAME_CHARS_MAX)
+        .map(|letter| if fits(letter) { letter } else { '_' })
+        .collect();
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        name = format!("_{name}").chars().take(NAME_CHARS_MAX).collect();
+    }
+    name
+}
+
 /// A call as it is told back to the model.
 #[must_use]
 pub fn past_call(
@@ -56,7 +76,29 @@ pub fn past_call(
     PastCall {
         call_id: call_id.into(),
         provider_id: provider_id.map(Arc::from),
-        name: tool.into(),
+        name: callable(tool).into(),
         arguments: arguments.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CONTRACT A5
+    // BAD INPUT 12
+    #[test]
+    fn a_name_that_no_provider_takes_does_not_enter_the_conversation() {
+        assert_eq!(callable("refund-card-tool"), "refund-card-tool");
+        for (written, kept) in [
+            ("", "_"),
+            ("9 lives", "_9_lives"),
+            ("refund card ", "refund_card_"),
+            ("\u{430}-tool", "_-tool"),
+        ] {
+            assert_eq!(callable(written), kept, "{written:?}");
+        }
+        assert_eq!(callable(&"x".repeat(65)).len(), 64);
+        assert_eq!(callable(&"9".repeat(65)).len(), 64);
     }
 }

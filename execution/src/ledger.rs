@@ -74,28 +74,49 @@ impl Ledger {
     /// # Errors
     /// LEDGER-1 would not hold.
     pub fn covers(&self, amount: Money) -> Result<(), BudgetExceededError> {
+        self.has_room(self.taken(""), amount)
+    }
+
+    /// Whether the budget covers `amount` more once the reservation named `key` is booked as `booked`.
+    ///
+    /// # Errors
+    /// LEDGER-1 would not hold.
+    pub fn covers_after(
+        &self,
+        key: &str,
+        booked: Money,
+        amount: Money,
+    ) -> Result<(), BudgetExceededError> {
+        self.has_room(self.taken(key).saturating_add(booked), amount)
+    }
+
+    fn has_room(&self, taken: Money, needed: Money) -> Result<(), BudgetExceededError> {
         let Some(limit) = self.limit else {
             return Ok(());
         };
-        let taken = self.taken();
-        match taken.checked_add(amount) {
+        match taken.checked_add(needed) {
             Some(total) if total <= limit => Ok(()),
-            Some(_) | None => {
-                let left = limit.saturating_sub(taken);
-                Err(BudgetExceededError {
-                    needed: amount,
-                    left,
-                    limit,
-                })
-            }
+            Some(_) | None => Err(BudgetExceededError {
+                needed,
+                left: limit.saturating_sub(taken),
+                limit,
+            }),
         }
     }
 
-    fn taken(&self) -> Money {
+    /// What is booked and reserved, without the reservation named `except`.
+    fn taken(&self, except: &str) -> Money {
         let booked = self.settled.saturating_add(self.possible);
         self.reserved
-            .values()
-            .fold(booked, |sum, amount| sum.saturating_add(*amount))
+            .iter()
+            .filter(|(key, _)| key.as_str() != except)
+            .fold(booked, |sum, (_, amount)| sum.saturating_add(*amount))
+    }
+
+    /// What is reserved for the call named `key`; zero if nothing is.
+    #[must_use]
+    pub fn held(&self, key: &str) -> Money {
+        self.reserved.get(key).copied().unwrap_or_default()
     }
 
     /// Reserves `amount` for the call named `key`. Whether it is covered was asked before.
@@ -126,10 +147,23 @@ impl Ledger {
 
     /// Nobody knows what the call named `key` used: its reservation becomes possible spend.
     pub fn book_possible(&mut self, key: &str) {
-        if let Some(amount) = self.reserved.remove(key) {
-            self.possible = self.possible.saturating_add(amount);
-        }
+        self.doubt(key, &[]);
     }
+
+    /// The call named `key` told some spend and may have used more: what is left of its reservation becomes possible spend.
+    pub fn doubt(&mut self, key: &str, told: &[SpendEntry]) {
+        let rest = self.held(key).saturating_sub(total(told));
+        self.possible = self.possible.saturating_add(rest);
+        self.settle(key, told);
+    }
+}
+
+/// The money of all entries.
+#[must_use]
+pub fn total(spend: &[SpendEntry]) -> Money {
+    spend
+        .iter()
+        .fold(Money::ZERO, |sum, entry| sum.saturating_add(entry.money))
 }
 
 #[cfg(test)]
@@ -185,6 +219,22 @@ mod tests {
         ledger.book_possible("a");
         assert_eq!(ledger.possible(), micros(15), "LEDGER-2");
         assert!(ledger.covers(micros(6)).is_err());
+    }
+
+    // CONTRACT S5
+    #[test]
+    fn what_a_doubtful_call_did_not_tell_of_its_reservation_is_possible_spend() {
+        let mut ledger = Ledger::default();
+        ledger.set_limit(Some(micros(20)));
+        ledger.reserve("a".to_owned(), micros(15));
+        assert!(ledger.covers_after("a", micros(15), micros(6)).is_err());
+        assert!(ledger.covers_after("a", micros(4), micros(16)).is_ok());
+        ledger.doubt("a", &[spend(4)]);
+        assert_eq!(
+            (ledger.settled(), ledger.possible()),
+            (micros(4), micros(11))
+        );
+        assert_eq!(ledger.held("a"), Money::ZERO, "LEDGER-2");
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod letter;
 pub mod machine;
 pub mod plan;
 pub mod record;
+pub mod spill;
 pub mod texts;
 mod wire;
 

@@ -18,6 +18,18 @@ pub const CUT_ARGUMENTS: &str = "invalid input: the answer was cut off by the le
 /// A call that was stopped because the execution was cancelled.
 pub const CANCELLED: &str = "cancelled before it had a result";
 
+/// A call in the last turn, which has no tools.
+pub const TOOLS_OFF: &str =
+    "a limit is reached and there are no more tools: the call was not made, answer in text";
+
+/// A call with whose arguments those of its answer pass the limit.
+#[must_use]
+pub fn arguments_too_large(bytes_max: usize) -> String {
+    format!(
+        "invalid input: the calls of one answer may have {bytes_max} bytes of arguments together: the call was not made, make fewer or smaller calls"
+    )
+}
+
 /// A call beyond the limit of tool calls.
 #[must_use]
 pub fn limit_reached(limit: u32) -> String {
@@ -90,6 +102,21 @@ pub fn uncertain(by: &Principal, reason: &str) -> String {
     )
 }
 
+/// A call that was cut off, may not be repeated for want of budget, and whose outcome nobody knows.
+#[must_use]
+pub fn not_repeated(why: &str) -> String {
+    format!(
+        "the call was cut off and not repeated: {why}; it is not known whether it had its effect"
+    )
+}
+
+/// The error of an execution that a tool's failure ended; no model reads it.
+#[must_use]
+pub fn tool_ended_it(tool: &str, text: &str) -> String {
+    let said = text.strip_prefix("Tool error: ").unwrap_or(text);
+    format!("[execution.tool-failed] {tool} ended the execution: {said}")
+}
+
 /// The hash of all framework texts.
 #[must_use]
 pub fn digest() -> Digest {
@@ -99,6 +126,9 @@ pub fn digest() -> Digest {
         CUT_ANSWER.to_owned(),
         CUT_ARGUMENTS.to_owned(),
         CANCELLED.to_owned(),
+        TOOLS_OFF.to_owned(),
+        arguments_too_large(1),
+        not_repeated("w"),
         limit_reached(1),
         unknown_tool("a", ["b"].into_iter()),
         rejected(&by, ""),

@@ -1,9 +1,10 @@
 //! A model's answer: each of its calls gets an id and a plan, and the answer becomes a record.
 
 use leasehold_models::{ModelAnswer, ModelCall, StopReason};
-use leasehold_types::{Money, PauseId, SpendEntry};
+use leasehold_types::{CallId, Digest, Money, PauseId, SpendEntry};
 
 use super::Deciding;
+use super::apply::model_key;
 use super::call::{self, Slot};
 use crate::call_id;
 use crate::plan::{PlannedApproval, PlannedTool, Reviewed};
@@ -13,8 +14,31 @@ use crate::record::{
 };
 use crate::texts;
 
-/// The longest arguments that are journaled as the model wrote them, where they cannot be used.
-const RAW_ARGUMENTS_BYTES_MAX: usize = 16 * 1_024;
+/// The most calls of one answer that are looked at: what a model writes beyond them is as if it had not.
+const CALLS_MAX: usize = 2_048;
+
+/// The most bytes of arguments that the calls of one answer may have together, so that an answer is a record of bounded size.
+const ARGUMENTS_BYTES_MAX: usize = 4 << 20;
+
+/// The most bytes of one call's arguments that are journaled as the model wrote them, where they cannot be used.
+const RAW_BYTES_MAX: usize = 16 * 1_024;
+
+/// The same of all calls of one answer together.
+const RAW_TOTAL_BYTES_MAX: usize = 128 * 1_024;
+
+/// The most characters of a tool's name that are journaled; no tool has a longer one.
+const TOOL_CHARS_MAX: usize = 128;
+
+/// The most bytes of a provider's id that are kept for the echo.
+const PROVIDER_ID_BYTES_MAX: usize = 1_024;
+
+/// What the calls of an answer that were judged before one take of what they share.
+#[derive(Default)]
+struct Taken {
+    reserved: Money,
+    arguments_bytes: usize,
+    raw_bytes: usize,
+}
 
 /// How a call was judged, before it is known when it may run.
 struct Judged {
@@ -41,41 +65,48 @@ impl Deciding<'_> {
         answer: &ModelAnswer,
         spend: SpendEntry,
     ) {
-        let provider_ids: Vec<Option<String>> = answer
-            .calls
-            .iter()
-            .map(|call| call.provider_id.as_deref().map(str::to_owned))
-            .collect();
-        let ids = call_id::assign(&self.place(), turn, &provider_ids, &self.state().used_ids);
-        let mut judged = self.judge_all(answer);
+        let mut judged = self.judge_all(answer, spend.money);
         self.let_run(&mut judged);
-        let roles: Vec<_> = judged.iter_mut().map(|call| call.role.take()).collect();
-        let calls: Vec<AnsweredCall> = judged
-            .into_iter()
-            .zip(answer.calls.iter().zip(ids).zip(provider_ids))
-            .map(|(judged, ((call, call_id), provider_id))| AnsweredCall {
-                call_id,
-                provider_id,
-                tool: call.name.chars().take(128).collect(),
-                arguments: judged.arguments,
-                plan: judged.plan,
-                bound: judged.bound,
-            })
-            .collect();
-        let asked: Vec<_> = calls.iter().cloned().zip(roles).collect();
+        let asked = judged.iter_mut().map(|call| call.role.take()).collect();
+        let calls = self.name(turn, answer, judged);
+        let approvals = approvals(&calls, asked);
         let repair = self.repair_of(answer);
+        let reply_bytes_max = self.machine.plan.limits.reply_bytes;
         self.record(Record::ModelAnswered(Box::new(ModelAnswered {
             turn,
             attempt,
-            text: answer.text.to_string(),
+            text: cut_past(&answer.text, reply_bytes_max).to_owned(),
             calls,
             stop: word(&answer.stop),
             spend,
             echo: answer.echo.as_deref().map(str::to_owned),
             repair,
         })));
-        self.open_approvals(asked);
+        for approval in approvals {
+            self.open_approval(approval);
+        }
         self.run_admitted();
+    }
+
+    /// Gives each judged call its id.
+    fn name(&self, turn: u32, answer: &ModelAnswer, judged: Vec<Judged>) -> Vec<AnsweredCall> {
+        let looked_at = answer.calls.iter().take(CALLS_MAX);
+        let provider_ids: Vec<Option<String>> = looked_at
+            .map(|call| call.provider_id.as_deref().map(str::to_owned))
+            .collect();
+        let ids = call_id::assign(&self.place(), turn, &provider_ids, &self.state().used_ids);
+        judged
+            .into_iter()
+            .zip(answer.calls.iter().zip(ids).zip(provider_ids))
+            .map(|(judged, ((call, call_id), provider_id))| AnsweredCall {
+                call_id,
+                provider_id: provider_id.map(|id| cut(&id, PROVIDER_ID_BYTES_MAX).to_owned()),
+                tool: call.name.chars().take(TOOL_CHARS_MAX).collect(),
+                arguments: judged.arguments,
+                plan: judged.plan,
+                bound: judged.bound,
+            })
+            .collect()
     }
 
     /// What the model is told where its answer is no answer.
@@ -83,67 +114,70 @@ impl Deciding<'_> {
         if !answer.calls.is_empty() || self.state().stop.is_some() {
             return None;
         }
-        match answer.stop {
-            StopReason::Length => Some(texts::CUT_ANSWER.to_owned()),
-            _ if answer.text.trim().is_empty() => Some(texts::EMPTY_ANSWER.to_owned()),
-            _ => None,
+        if answer.stop == StopReason::Length {
+            return Some(texts::CUT_ANSWER.to_owned());
         }
+        answer
+            .text
+            .trim()
+            .is_empty()
+            .then(|| texts::EMPTY_ANSWER.to_owned())
     }
 
-    fn judge_all(&self, answer: &ModelAnswer) -> Vec<Judged> {
-        let limits = &self.machine.plan.limits;
-        let left = limits
-            .tool_calls
-            .saturating_sub(self.state().counts.tool_calls);
-        let left = usize::try_from(left).unwrap_or(usize::MAX);
-        let mut reserved = Money::ZERO;
+    fn judge_all(&self, answer: &ModelAnswer, spent: Money) -> Vec<Judged> {
+        let (limits, state) = (&self.machine.plan.limits, self.state());
+        let used = state.counts.tool_calls - state.since.tool_calls;
+        let left = usize::try_from(limits.tool_calls.saturating_sub(used)).unwrap_or(usize::MAX);
+        let mut taken = Taken::default();
         let judge = |(position, call): (usize, &ModelCall)| {
-            if self.state().stop.is_some() {
-                return refused(call, FinishKind::Cancelled, texts::CANCELLED.to_owned());
-            }
-            if position >= left {
+            let verdict = if state.stop.is_some() {
+                Err((FinishKind::Cancelled, texts::CANCELLED.to_owned()))
+            } else if state.tools_off {
+                Err((FinishKind::LimitReached, texts::TOOLS_OFF.to_owned()))
+            } else if position >= left {
                 let text = texts::limit_reached(limits.tool_calls);
-                return refused(call, FinishKind::LimitReached, text);
-            }
-            if answer.stop == StopReason::Length {
-                return refused(
-                    call,
-                    FinishKind::InvalidInput,
-                    texts::CUT_ARGUMENTS.to_owned(),
-                );
-            }
-            self.judge(call, &mut reserved)
+                Err((FinishKind::LimitReached, text))
+            } else if answer.stop == StopReason::Length {
+                Err((FinishKind::InvalidInput, texts::CUT_ARGUMENTS.to_owned()))
+            } else {
+                self.judge(call, spent, &mut taken)
+            };
+            verdict.unwrap_or_else(|(kind, message)| refused(call, kind, &message, &mut taken))
         };
-        answer.calls.iter().enumerate().map(judge).collect()
+        let looked_at = answer.calls.iter().take(CALLS_MAX);
+        looked_at.enumerate().map(judge).collect()
     }
 
-    fn judge(&self, call: &ModelCall, reserved: &mut Money) -> Judged {
+    fn judge(
+        &self,
+        call: &ModelCall,
+        spent: Money,
+        taken: &mut Taken,
+    ) -> Result<Judged, (FinishKind, String)> {
         let tools = &self.machine.plan.tools;
-        let tool = if self.state().tools_off {
-            None
-        } else {
-            tools.get(&*call.name)
-        };
-        let Some(tool) = tool else {
+        let tool = tools.get(&*call.name).ok_or_else(|| {
             let known = tools.keys().map(String::as_str);
-            return refused(
-                call,
+            (
                 FinishKind::UnknownTool,
                 texts::unknown_tool(&call.name, known),
-            );
-        };
-        let reviewed = match tool.review.review(&call.arguments) {
-            Ok(reviewed) => reviewed,
-            Err(message) => return refused(call, FinishKind::InvalidInput, message),
-        };
-        let total = reserved.saturating_add(tool.reserve);
-        if tool.reserve > Money::ZERO
-            && let Err(error) = self.state().ledger.covers(total)
-        {
-            return refused(call, FinishKind::BudgetExceeded, error.to_string());
+            )
+        })?;
+        let invalid = |message| (FinishKind::InvalidInput, message);
+        let reviewed = tool.review.review(&call.arguments).map_err(invalid)?;
+        let bytes = taken
+            .arguments_bytes
+            .saturating_add(reviewed.canonical.len());
+        if bytes > ARGUMENTS_BYTES_MAX {
+            return Err(invalid(texts::arguments_too_large(ARGUMENTS_BYTES_MAX)));
         }
-        *reserved = total;
-        accepted(tool, &reviewed)
+        let reserved = taken.reserved.saturating_add(tool.reserve);
+        if tool.reserve > Money::ZERO {
+            let (ledger, key) = (&self.state().ledger, model_key(self.state().turn));
+            let covered = ledger.covers_after(&key, spent, reserved);
+            covered.map_err(|error| (FinishKind::BudgetExceeded, error.to_string()))?;
+        }
+        (taken.reserved, taken.arguments_bytes) = (reserved, bytes);
+        Ok(accepted(tool, &reviewed))
     }
 
     /// Says of each accepted call whether it runs at once or waits for others of its turn.
@@ -164,42 +198,61 @@ impl Deciding<'_> {
         }
     }
 
-    fn open_approvals(&mut self, calls: Vec<(AnsweredCall, Option<PlannedApproval>)>) {
+    fn open_approval(&mut self, approval: Approval) {
         let expires_after = self.machine.plan.approval_expires_after;
-        for (call, role) in calls {
-            let (Some(role), Some(bound), CallPlan::Ask) = (role, call.bound, call.plan) else {
-                continue;
-            };
-            let digest = self.digest_of(&bound);
-            let opened = PauseOpened {
-                number: self.next_pause(),
-                pause_id: PauseId::new(self.context.random),
-                subject: PauseSubject::Approval {
-                    call_id: call.call_id,
-                    role: role.role,
-                },
-                answerer: role.answerer.into(),
-                digest,
-                expires_at: expires_after.map(|after| self.context.now.plus(after)),
-            };
-            self.record(Record::PauseOpened(Box::new(opened)));
-        }
-    }
-
-    pub(super) fn next_pause(&self) -> u32 {
-        u32::try_from(self.state().pauses.len())
-            .unwrap_or(u32::MAX)
-            .saturating_add(1)
+        let Approval {
+            call_id,
+            bound,
+            role: PlannedApproval { role, answerer },
+        } = approval;
+        let opened = PauseOpened {
+            number: self.state().next_pause(),
+            pause_id: PauseId::new(self.context.random),
+            subject: PauseSubject::Approval { call_id, role },
+            answerer: answerer.into(),
+            digest: self.digest_of(&bound),
+            expires_at: expires_after.map(|after| self.context.now.plus(after)),
+        };
+        self.record(Record::PauseOpened(Box::new(opened)));
     }
 
     /// What a decision is bound to.
-    pub(super) fn digest_of(&self, bound: &CallBinding) -> leasehold_types::Digest {
-        leasehold_types::Digest::of_parts(&[
+    pub(super) fn digest_of(&self, bound: &CallBinding) -> Digest {
+        Digest::of_parts(&[
             bound.definition.as_bytes(),
             bound.arguments.as_bytes(),
             self.machine.plan.config_hash.as_bytes(),
         ])
     }
+}
+
+/// A call that waits for a decision.
+struct Approval {
+    call_id: CallId,
+    bound: CallBinding,
+    role: PlannedApproval,
+}
+
+fn approvals(calls: &[AnsweredCall], asked: Vec<Option<PlannedApproval>>) -> Vec<Approval> {
+    let approval = |(call, role): (&AnsweredCall, Option<PlannedApproval>)| {
+        Some(Approval {
+            call_id: call.call_id.clone(),
+            bound: call.bound.clone()?,
+            role: role?,
+        })
+    };
+    calls.iter().zip(asked).filter_map(approval).collect()
+}
+
+/// The text up to `bytes_max`, never inside a character.
+fn cut(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+/// The text up to the first character that passes `bytes_max`, that one included: it shows that the limit was passed.
+fn cut_past(text: &str, bytes_max: u64) -> &str {
+    let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    &text[..text.ceil_char_boundary(bytes_max.saturating_add(1))]
 }
 
 fn accepted(tool: &PlannedTool, reviewed: &Reviewed) -> Judged {
@@ -222,12 +275,10 @@ fn accepted(tool: &PlannedTool, reviewed: &Reviewed) -> Judged {
     }
 }
 
-fn refused(call: &ModelCall, kind: FinishKind, message: String) -> Judged {
-    let mut end = call.arguments.len().min(RAW_ARGUMENTS_BYTES_MAX);
-    while !call.arguments.is_char_boundary(end) {
-        end -= 1;
-    }
-    let arguments = call.arguments[..end].to_owned();
+fn refused(call: &ModelCall, kind: FinishKind, message: &str, taken: &mut Taken) -> Judged {
+    let left = RAW_TOTAL_BYTES_MAX.saturating_sub(taken.raw_bytes);
+    let arguments = cut(&call.arguments, left.min(RAW_BYTES_MAX)).to_owned();
+    taken.raw_bytes += arguments.len();
     let message = format!("Tool error: {message}");
     Judged {
         plan: CallPlan::Refuse { kind, message },

@@ -1,15 +1,18 @@
 //! The calls of one turn: which may start, which may run again after a crash, and how they are ended without running.
 //!
-//! - ORDER-1: an exclusive call runs alone, and no later call of the turn starts before it.
+//! - ORDER-1: an exclusive call runs alone, and no later call of the turn starts before one that waits for its turn.
 
-use leasehold_types::{AbortReason, CallId, Effect, PauseId, Timestamp};
+use leasehold_types::{AbortReason, CallId, Effect, Money, PauseId, SpendEntry, Timestamp};
 
+use super::apply::call_key;
 use super::state::{Call, CallState};
 use super::{Deciding, Step};
+use crate::ledger::BudgetExceededError;
 use crate::record::{
     AnswererWire, CallFinished, CallIntended, CallUncertain, FinishKind, IntentCause, PauseOpened,
     PauseSubject, Record,
 };
+use crate::texts;
 
 /// What deciding who starts must know of a call.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +48,7 @@ pub(super) fn may_start(slots: &[Slot], parallel_max: u32) -> Vec<usize> {
 }
 
 /// Whether a call that was cut off may run again by itself.
-fn may_repeat(call: &Call, now: Timestamp) -> bool {
+pub(super) fn may_repeat(call: &Call, now: Timestamp) -> bool {
     match call.binding.as_ref().map(|bound| bound.effect) {
         Some(Effect::Pure | Effect::Read) => true,
         Some(Effect::Idempotent { retention_s }) => call
@@ -74,44 +77,98 @@ impl Deciding<'_> {
         }
     }
 
-    /// Starts the calls whose turn has come.
+    /// Starts the calls whose turn has come; again while a refused one makes room for the next.
     pub(super) fn dispatch(&mut self) {
-        let now = self.context.now;
-        let slots: Vec<Slot> = self
-            .state()
-            .calls
-            .iter()
-            .map(|call| self.slot(call, now))
-            .collect();
-        if !slots.iter().any(|slot| slot.waits) {
-            return;
-        }
-        for position in may_start(&slots, self.machine.plan.limits.parallel_calls) {
-            let call = &self.state().calls[position];
-            let (call_id, before) = (call.call_id.clone(), call.attempt);
-            let cause = match call.state {
-                CallState::Queued(cause) => cause,
-                _ => Some(IntentCause::Recovered),
-            };
-            let attempt = if cause.is_some() { before + 1 } else { before };
-            if let Some(cause) = cause {
-                self.record(Record::CallIntended(CallIntended {
-                    call_id: call_id.clone(),
-                    attempt,
-                    cause,
-                    not_before: None,
-                    previous_error: None,
-                    spend: vec![],
-                }));
-            } else {
-                // The intent is durable since the answer; only this owner needs to know that it runs now.
-                self.machine.state.calls[position].state = CallState::Running;
+        loop {
+            let starts = self.starts();
+            let mut refused = false;
+            for call_id in &starts {
+                refused |= !self.start(call_id);
             }
-            self.step(Step::RunCall {
-                call_id,
-                attempt,
-                not_before: None,
-            });
+            if !refused {
+                return;
+            }
+        }
+    }
+
+    fn starts(&self) -> Vec<CallId> {
+        let (now, calls) = (self.context.now, &self.state().calls);
+        let slots: Vec<Slot> = calls.iter().map(|call| self.slot(call, now)).collect();
+        may_start(&slots, self.machine.plan.limits.parallel_calls)
+            .into_iter()
+            .map(|position| calls[position].call_id.clone())
+            .collect()
+    }
+
+    /// Starts a call, or refuses it where the budget does not cover it any more. Says whether it started.
+    fn start(&mut self, call_id: &CallId) -> bool {
+        let Some(call) = self.state().call(call_id) else {
+            return true;
+        };
+        let cause = match call.state {
+            CallState::Queued(cause) => cause,
+            CallState::Running
+            | CallState::Interrupted
+            | CallState::Asking
+            | CallState::Uncertain
+            | CallState::Finished { .. } => Some(IntentCause::Recovered),
+        };
+        let attempt = call.attempt + u32::from(cause.is_some());
+        if let Err(error) = self.affords(call, cause) {
+            let in_doubt = left_in_doubt(call);
+            self.refuse_start(call_id.clone(), in_doubt, &error);
+            return false;
+        }
+        match cause {
+            Some(cause) => self.intend(call_id.clone(), attempt, cause),
+            None => self.set_running(call_id),
+        }
+        self.step(Step::RunCall {
+            call_id: call_id.clone(),
+            attempt,
+            not_before: None,
+        });
+        true
+    }
+
+    fn intend(&mut self, call_id: CallId, attempt: u32, cause: IntentCause) {
+        self.record(Record::CallIntended(CallIntended {
+            call_id,
+            attempt,
+            cause,
+            not_before: None,
+            previous_error: None,
+            previous_kind: None,
+            spend: vec![],
+        }));
+    }
+
+    /// The intent is durable since the answer; only this owner needs to know that it runs now.
+    fn set_running(&mut self, call_id: &CallId) {
+        let mut calls = self.machine.state.calls.iter_mut();
+        if let Some(call) = calls.find(|call| call.call_id == *call_id) {
+            call.state = CallState::Running;
+        }
+    }
+
+    /// EXEC-5: a call that was cut off keeps what was reserved for it booked, and needs as much again.
+    fn affords(&self, call: &Call, cause: Option<IntentCause>) -> Result<(), BudgetExceededError> {
+        let bound = call.binding.as_ref();
+        let reserve = bound.map_or(Money::ZERO, |bound| bound.reserved);
+        let (ledger, key) = (&self.state().ledger, call_key(&call.call_id));
+        let is_held = ledger.held(&key) > Money::ZERO && cause != Some(IntentCause::Recovered);
+        if is_held || reserve == Money::ZERO {
+            return Ok(());
+        }
+        ledger.covers(reserve)
+    }
+
+    fn refuse_start(&mut self, call_id: CallId, in_doubt: bool, error: &BudgetExceededError) {
+        let error = error.to_string();
+        if in_doubt {
+            self.finish_unrun(call_id, FinishKind::Uncertain, &texts::not_repeated(&error));
+        } else {
+            self.finish_unrun(call_id, FinishKind::BudgetExceeded, &error);
         }
     }
 
@@ -143,28 +200,24 @@ impl Deciding<'_> {
             .map(|call| call.call_id.clone())
             .collect();
         for call_id in uncertain {
-            self.uncertain(
-                &call_id,
-                "its owner was lost before the outcome was journaled",
-            );
+            let why = "its owner was lost before the outcome was journaled";
+            self.uncertain(&call_id, why, vec![]);
         }
     }
 
-    pub(super) fn uncertain(&mut self, call_id: &CallId, why: &str) {
-        let Some(bound) = self
-            .state()
-            .call(call_id)
-            .and_then(|call| call.binding.clone())
-        else {
+    /// Nobody knows what a call did: a person is asked.
+    pub(super) fn uncertain(&mut self, call_id: &CallId, why: &str, spend: Vec<SpendEntry>) {
+        let call = self.state().call(call_id);
+        let Some(bound) = call.and_then(|call| call.binding.clone()) else {
             return;
         };
-        let why = why.to_owned();
         self.record(Record::CallUncertain(CallUncertain {
             call_id: call_id.clone(),
-            why,
+            why: why.to_owned(),
+            spend,
         }));
         let opened = PauseOpened {
-            number: self.next_pause(),
+            number: self.state().next_pause(),
             pause_id: PauseId::new(self.context.random),
             subject: PauseSubject::Uncertain {
                 call_id: call_id.clone(),
@@ -212,7 +265,15 @@ impl Deciding<'_> {
 
 /// Whether a call that is given up may have had an effect.
 fn left_in_doubt(call: &Call) -> bool {
-    let cut_off = matches!(call.state, CallState::Interrupted | CallState::Uncertain);
+    let cut_off = match call.state {
+        CallState::Interrupted | CallState::Uncertain => true,
+        // A person let a call of unknown outcome run again, and it has not.
+        CallState::Queued(Some(IntentCause::Approved)) => call.attempt > 0,
+        CallState::Queued(_)
+        | CallState::Running
+        | CallState::Asking
+        | CallState::Finished { .. } => false,
+    };
     let has_effect = match call.binding.as_ref().map(|bound| bound.effect) {
         Some(Effect::Pure | Effect::Read) | None => false,
         Some(Effect::Idempotent { .. } | Effect::Write) => true,

@@ -6,7 +6,7 @@ use leasehold_types::{BootId, Epoch, InstanceId, Timestamp};
 
 use super::state::ModelState;
 use super::{Context, Deciding, Machine, Output};
-use crate::record::{ClaimCause, Claimed, Quarantined, Record};
+use crate::record::{ClaimCause, Claimed, Quarantined, Record, Released};
 
 /// Deaths in a row from which on a tree is a suspect: an instance runs one suspect at a time.
 pub const SUSPECT_DEATHS: u32 = 2;
@@ -32,9 +32,12 @@ pub struct ClaimFacts {
 }
 
 impl Machine {
-    /// Claims the tree. Letters are read after it and before [`Machine::resume`].
+    /// Claims the tree; nothing where it has ended. Letters are read after it and before [`Machine::resume`].
     pub fn claim(&mut self, context: Context<'_>, facts: ClaimFacts) -> Output {
         let mut deciding = self.decide(context);
+        if deciding.state().ended.is_some() {
+            return deciding.output;
+        }
         deciding.record(Record::Claimed(Claimed {
             epoch: facts.epoch,
             instance: facts.instance,
@@ -57,8 +60,19 @@ impl Machine {
     /// Rests: the checkpoint after which nobody owns the tree. The caller has asked [`Machine::standing`].
     pub fn rest(&mut self, context: Context<'_>) -> Output {
         let mut deciding = self.decide(context);
-        let checkpoint = deciding.machine.checkpoint();
-        deciding.record(Record::Rested(Box::new(checkpoint)));
+        if deciding.state().ended.is_none() {
+            let checkpoint = deciding.machine.checkpoint();
+            deciding.record(Record::Rested(Box::new(checkpoint)));
+        }
+        deciding.output
+    }
+
+    /// Gives the tree back while steps are left: its instance drains. What runs is cut off, as by a crash.
+    pub fn release(&mut self, context: Context<'_>, reason: String) -> Output {
+        let mut deciding = self.decide(context);
+        if deciding.state().ended.is_none() {
+            deciding.record(Record::Released(Released { reason }));
+        }
         deciding.output
     }
 
@@ -103,15 +117,11 @@ impl Deciding<'_> {
         }
     }
 
-    fn resume(&mut self) {
-        if self.state().ended.is_some() || self.state().quarantined.is_some() {
-            return;
-        }
-        if self.state().stop.is_none() {
-            self.park_uncertain();
-            if let ModelState::Interrupted { attempt } = self.state().model {
-                self.ask_again(attempt);
-            }
+    pub(super) fn resume(&mut self) {
+        let state = self.state();
+        let goes_on = state.ended.is_none() && state.quarantined.is_none() && state.stop.is_none();
+        if let (true, ModelState::Interrupted { attempt }) = (goes_on, &state.model) {
+            self.ask_again(*attempt);
         }
         self.advance();
     }

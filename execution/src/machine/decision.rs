@@ -4,11 +4,13 @@
 //! - DECIDE-2: a secret opens nothing: the principal must be one that may answer.
 //! - DECIDE-3: a decision is bound to the digest of what was asked; a mismatch changes nothing.
 
-use leasehold_types::{Answerer, Digest, PauseId, Principal, Timestamp};
+use leasehold_types::{CallId, Digest, PauseId, Principal, Timestamp};
 
-use super::state::{Call, Pause, PauseState};
-use super::{Context, Deciding, Machine, Output};
-use crate::record::{FinishKind, MessageReceived, PauseResolved, PauseSubject, Record, Resolution};
+use super::state::Call;
+use super::{CallState, Context, Deciding, Machine, Output};
+use crate::record::{
+    FinishKind, MessageReceived, PauseOpened, PauseResolved, PauseSubject, Record, Resolution,
+};
 use crate::texts;
 
 /// Which pause is answered.
@@ -96,127 +98,26 @@ impl Machine {
         let reply = deciding.decision(decision);
         (reply, deciding.output)
     }
-
-    /// What a decision would be told, without applying it: a look before the tree is claimed for it.
-    #[must_use]
-    pub fn judge(&self, now: Timestamp, decision: &Decision) -> Result<(), DecisionReply> {
-        let pause = self.find(&decision.pause).ok_or(DecisionReply::Unknown)?;
-        if !self.may_answer(pause, &decision.by) {
-            return Err(DecisionReply::NotAllowed);
-        }
-        if let PauseState::Resolved { resolved, at } = &pause.state {
-            return Err(already(
-                resolved,
-                *at,
-                &decision.verdict,
-                self.state.ended.is_some(),
-            ));
-        }
-        if pause
-            .opened
-            .expires_at
-            .is_some_and(|expires_at| expires_at <= now)
-        {
-            return Err(DecisionReply::Expired);
-        }
-        if decision
-            .shown
-            .is_some_and(|shown| shown != pause.opened.digest)
-        {
-            return Err(DecisionReply::Mismatch);
-        }
-        Ok(())
-    }
-
-    fn find(&self, key: &PauseKey) -> Option<&Pause> {
-        match key {
-            PauseKey::Number(number) => self.state.pauses.get(number),
-            PauseKey::Secret(secret) => self
-                .state
-                .pauses
-                .values()
-                .find(|pause| pause.opened.pause_id == *secret),
-        }
-    }
-
-    fn may_answer(&self, pause: &Pause, by: &Principal) -> bool {
-        let Some(started) = &self.state.started else {
-            return false;
-        };
-        match Answerer::from(pause.opened.answerer) {
-            Answerer::ThreadOwner => started.owner.as_str() == by.id,
-            Answerer::Channel => true,
-        }
-    }
-}
-
-/// What is told about a pause that has its decision.
-fn already(
-    resolved: &PauseResolved,
-    at: Timestamp,
-    verdict: &Verdict,
-    ended: bool,
-) -> DecisionReply {
-    let same = match (&resolved.resolution, verdict) {
-        (
-            Resolution::Approved {
-                override_arguments, ..
-            },
-            Verdict::Approve {
-                override_arguments: now,
-            },
-        ) => now.is_none() || now == override_arguments,
-        (Resolution::Rejected { .. }, Verdict::Reject { .. }) => true,
-        (Resolution::Answered { answer }, Verdict::Message { text }) => {
-            answer.as_str() == Some(text)
-        }
-        _ => false,
-    };
-    match &resolved.resolution {
-        _ if same => DecisionReply::CountedBefore,
-        Resolution::Expired => DecisionReply::Expired,
-        Resolution::Cancelled if ended => DecisionReply::Closed,
-        other => DecisionReply::AlreadyDecided {
-            by: resolved.answered_by.as_ref().map(|by| by.id.clone()),
-            at,
-            what: word(other).to_owned(),
-        },
-    }
-}
-
-const fn word(resolution: &Resolution) -> &'static str {
-    match resolution {
-        Resolution::Approved { .. } => "approved",
-        Resolution::Rejected { .. } => "rejected",
-        Resolution::Answered { .. } => "answered",
-        Resolution::Expired => "expired",
-        Resolution::Cancelled => "cancelled",
-    }
 }
 
 impl Deciding<'_> {
     fn decision(&mut self, decision: Decision) -> DecisionReply {
-        match self.machine.judge(self.context.now, &decision) {
-            Ok(()) => {}
-            Err(DecisionReply::Expired) => {
+        if let Err(reply) = self.machine.judge(self.context.now, &decision) {
+            if reply == DecisionReply::Expired {
                 self.advance();
-                return DecisionReply::Expired;
             }
-            Err(reply) => return reply,
+            return reply;
         }
-        let Some(pause) = self
-            .machine
-            .find(&decision.pause)
-            .map(|pause| pause.opened.clone())
-        else {
+        let pause = self.machine.find(&decision.pause);
+        let Some(pause) = pause.map(|pause| pause.opened.clone()) else {
             return DecisionReply::Unknown;
         };
-        let reply = match pause.subject {
+        let reply = match pause.subject.clone() {
             PauseSubject::Approval { call_id, .. } => {
-                self.about_call(pause.number, &call_id, decision, FinishKind::Rejected)
+                self.about_call(&pause, &call_id, decision, FinishKind::Rejected)
             }
             PauseSubject::Uncertain { call_id } => {
-                self.about_call(pause.number, &call_id, decision, FinishKind::Uncertain)
+                self.about_call(&pause, &call_id, decision, FinishKind::Uncertain)
             }
             PauseSubject::Input => self.about_input(pause.number, decision),
         };
@@ -228,66 +129,71 @@ impl Deciding<'_> {
 
     fn about_call(
         &mut self,
-        number: u32,
-        call_id: &leasehold_types::CallId,
+        pause: &PauseOpened,
+        call_id: &CallId,
         decision: Decision,
         refusal: FinishKind,
     ) -> DecisionReply {
-        let Some(call) = self.state().call(call_id).cloned() else {
+        let Some(call) = self.state().call(call_id) else {
             return DecisionReply::Closed;
         };
-        match decision.verdict {
+        let Decision {
+            by,
+            verdict,
+            letter,
+            ..
+        } = decision;
+        match verdict {
             Verdict::Approve { override_arguments } => {
-                let resolution = match self.approval(&call, override_arguments) {
-                    Ok(resolution) => resolution,
+                match self.approval(pause, call, override_arguments) {
+                    Ok(resolution) => self.resolve(pause.number, resolution, by, letter),
                     Err(reply) => return reply,
-                };
-                self.resolve(number, resolution, decision.by, decision.letter);
-                DecisionReply::Counted
+                }
             }
             Verdict::Reject { reason } => {
-                let message = match refusal {
-                    FinishKind::Uncertain => texts::uncertain(&decision.by, &reason),
-                    _ => texts::rejected(&decision.by, &reason),
+                let message = if refusal == FinishKind::Uncertain {
+                    texts::uncertain(&by, &reason)
+                } else {
+                    texts::rejected(&by, &reason)
                 };
-                self.resolve(
-                    number,
-                    Resolution::Rejected { reason },
-                    decision.by,
-                    decision.letter,
-                );
+                self.resolve(pause.number, Resolution::Rejected { reason }, by, letter);
                 self.finish_unrun(call_id.clone(), refusal, &message);
-                DecisionReply::Counted
             }
-            Verdict::Message { .. } => DecisionReply::Invalid(
-                "[pause.answer-kind] the pause is about a call: approve or reject it".to_owned(),
-            ),
+            Verdict::Message { .. } => {
+                return invalid("the pause is about a call: approve or reject it");
+            }
         }
+        DecisionReply::Counted
     }
 
     /// EXEC-4: the tool must still be the one that was asked about, and changed arguments are checked like the model's.
-    fn approval(&self, call: &Call, changed: Option<String>) -> Result<Resolution, DecisionReply> {
+    ///
+    /// A call that may have run keeps its arguments: its key stands for them on the other side.
+    fn approval(
+        &self,
+        pause: &PauseOpened,
+        call: &Call,
+        changed: Option<String>,
+    ) -> Result<Resolution, DecisionReply> {
         let bound = call.binding.as_ref().ok_or(DecisionReply::Closed)?;
-        let tool = self
-            .machine
-            .plan
-            .tools
-            .get(&call.tool)
-            .ok_or(DecisionReply::Mismatch)?;
-        if tool.definition != bound.definition {
+        let tool = self.machine.plan.tools.get(&call.tool);
+        let tool = tool.ok_or(DecisionReply::Mismatch)?;
+        if tool.definition != bound.definition || self.digest_of(bound) != pause.digest {
             return Err(DecisionReply::Mismatch);
         }
         let Some(changed) = changed else {
-            let arguments_digest = bound.arguments;
             return Ok(Resolution::Approved {
                 override_arguments: None,
-                arguments_digest,
+                arguments_digest: bound.arguments,
             });
         };
-        let reviewed = tool
-            .review
-            .review(&changed)
-            .map_err(DecisionReply::Invalid)?;
+        if call.state == CallState::Uncertain {
+            return Err(invalid(
+                "the call may have run with its arguments: approve it as it is, or reject it",
+            ));
+        }
+        let reviewed = tool.review.review(&changed);
+        let reviewed = reviewed.map_err(DecisionReply::Invalid)?;
         Ok(Resolution::Approved {
             arguments_digest: reviewed.digest,
             override_arguments: (reviewed.digest != bound.arguments).then_some(reviewed.canonical),
@@ -296,10 +202,7 @@ impl Deciding<'_> {
 
     fn about_input(&mut self, number: u32, decision: Decision) -> DecisionReply {
         let Verdict::Message { text } = decision.verdict else {
-            return DecisionReply::Invalid(
-                "[pause.answer-kind] the execution waits for a message, not for a decision"
-                    .to_owned(),
-            );
+            return invalid("the execution waits for a message, not for a decision");
         };
         let resolution = Resolution::Answered {
             answer: text.clone().into(),
@@ -327,4 +230,8 @@ impl Deciding<'_> {
             letter,
         })));
     }
+}
+
+fn invalid(why: &str) -> DecisionReply {
+    DecisionReply::Invalid(format!("[pause.answer-kind] {why}"))
 }

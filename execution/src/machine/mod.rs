@@ -14,9 +14,13 @@ mod answer;
 mod apply;
 mod call;
 mod claim;
+mod closing;
 mod decision;
+mod judge;
 mod next;
 mod outcome;
+mod running;
+mod standing;
 mod state;
 mod view;
 
@@ -27,8 +31,9 @@ use leasehold_types::{AbortReason, CallId, Principal, Random, Timestamp, TreeId}
 pub use claim::{ClaimFacts, DEATHS_MAX, SUSPECT_DEATHS};
 pub use decision::{Decision, DecisionReply, PauseKey, Verdict};
 pub use outcome::{CallReport, ModelFailure, ModelReport};
+pub use standing::Standing;
 pub use state::{CallState, PauseState, SendState};
-pub use view::{CallView, QuestionView, Standing};
+pub use view::{CallView, QuestionView};
 
 use crate::plan::Plan;
 use crate::record::{Entry, Record};

@@ -1,17 +1,13 @@
 //! What comes next: after each event, until nothing can be done without the outside.
 
-use leasehold_models::{Message, Reservation};
-use leasehold_types::{AbortReason, Money};
+use leasehold_models::Message;
+use leasehold_types::Money;
 
 use super::claim::is_due;
-use super::state::{ModelState, PauseState, SendState, Stop};
-use super::{CallState, Deciding, Step};
+use super::state::{ModelState, SendState};
+use super::{Deciding, Step};
 use crate::plan::AfterAnswer;
-use crate::record::{
-    AnswererWire, Ended, FinishKind, ModelIntended, Outcome, PauseOpened, PauseResolved,
-    PauseSubject, Record, Resolution,
-};
-use crate::texts;
+use crate::record::{AnswererWire, ModelIntended, Outcome, PauseOpened, PauseSubject, Record};
 
 /// Unusable answers in a row that the model may repair.
 const REPAIRS_MAX: u32 = 2;
@@ -19,14 +15,18 @@ const REPAIRS_MAX: u32 = 2;
 impl Deciding<'_> {
     /// Does everything that can be done now. Called after each event, and after a claim.
     pub(super) fn advance(&mut self) {
-        if self.state().ended.is_some() || self.state().quarantined.is_some() {
+        if self.state().ended.is_some() {
             return;
         }
         if let Some(stop) = self.state().stop.clone() {
             self.wind_down(&stop);
             return;
         }
+        if self.state().quarantined.is_some() {
+            return;
+        }
         self.expire();
+        self.park_uncertain();
         self.dispatch();
         self.send_due();
         match self.state().model.clone() {
@@ -44,17 +44,18 @@ impl Deciding<'_> {
 
     /// The turn is closed: the answer is the end, or the model is asked again.
     fn after_turn(&mut self) {
-        let answered = matches!(
-            self.state().history.messages().last(),
-            Some(Message::Assistant { .. })
-        );
         if let Some(error) = self.limit_reached() {
             self.at_limit(error);
-        } else if !answered {
-            self.ask(false);
-        } else {
+        } else if self.is_answered() {
             self.final_answer();
+        } else {
+            self.ask(false);
         }
+    }
+
+    fn is_answered(&self) -> bool {
+        let said = self.state().history.messages().last();
+        matches!(said, Some(Message::Assistant { .. }))
     }
 
     fn final_answer(&mut self) {
@@ -73,7 +74,7 @@ impl Deciding<'_> {
 
     fn await_message(&mut self) {
         let opened = PauseOpened {
-            number: self.next_pause(),
+            number: self.state().next_pause(),
             pause_id: leasehold_types::PauseId::new(self.context.random),
             subject: PauseSubject::Input,
             answerer: AnswererWire::ThreadOwner,
@@ -85,36 +86,46 @@ impl Deciding<'_> {
 
     /// The limit that is reached, if one is.
     fn limit_reached(&self) -> Option<String> {
-        let (limits, state) = (&self.machine.plan.limits, self.state());
-        let answered = matches!(
-            state.history.messages().last(),
-            Some(Message::Assistant { .. })
-        );
-        let repeated = state.repeated_failure.map_or(0, |(_, count)| count);
-        let text = if state.tools_off {
-            "the last turn without tools is over".to_owned()
-        } else if state.last_text.len() as u64 > limits.reply_bytes {
-            format!(
-                "an answer has {} bytes, the limit is {}",
-                state.last_text.len(),
-                limits.reply_bytes
-            )
-        } else if answered {
-            return None;
-        } else if state.counts.tool_calls > limits.tool_calls {
-            let (asked, limit) = (state.counts.tool_calls, limits.tool_calls);
-            format!("{asked} tool calls were asked for, the limit is {limit}")
-        } else if repeated >= limits.identical_failing_calls {
-            format!("the same call failed {repeated} times in a row")
-        } else if state.counts.model_calls >= limits.model_calls {
-            format!(
-                "{} model calls were made, the limit is {}",
-                state.counts.model_calls, limits.model_calls
-            )
+        let reached = if self.state().tools_off {
+            Some("the last turn without tools is over".to_owned())
         } else {
-            return None;
+            self.reply_limit().or_else(|| self.loop_limit())
         };
-        Some(format!("[limit.exceeded] LimitExceededError: {text}"))
+        reached.map(|text| format!("[limit.exceeded] LimitExceededError: {text}"))
+    }
+
+    fn reply_limit(&self) -> Option<String> {
+        let (bytes, max) = (
+            self.state().last_text.len() as u64,
+            self.machine.plan.limits.reply_bytes,
+        );
+        (bytes > max).then(|| format!("an answer is longer than the limit of {max} bytes"))
+    }
+
+    /// Limits of going on: an answer that is the last one meets none of them. They hold from the last message of a person.
+    fn loop_limit(&self) -> Option<String> {
+        if self.is_answered() {
+            return None;
+        }
+        let (limits, state) = (&self.machine.plan.limits, self.state());
+        let tool_calls = state.counts.tool_calls - state.since.tool_calls;
+        let turns = state.turn - state.since.turn;
+        let repeated = state.repeated_failure.map_or(0, |(_, count)| count);
+        if tool_calls > limits.tool_calls {
+            let max = limits.tool_calls;
+            Some(format!(
+                "{tool_calls} tool calls were asked for, the limit is {max}"
+            ))
+        } else if repeated >= limits.identical_failing_calls {
+            Some(format!("the same call failed {repeated} times in a row"))
+        } else if turns >= limits.model_calls {
+            Some(format!(
+                "{turns} model calls were made, the limit is {}",
+                limits.model_calls
+            ))
+        } else {
+            None
+        }
     }
 
     fn at_limit(&mut self, error: String) {
@@ -146,7 +157,7 @@ impl Deciding<'_> {
     }
 
     fn intend_model(&mut self, turn: u32, attempt: u32, tools_off: bool) {
-        let reserved = match self.reservation() {
+        let reserved = match self.reserve_model() {
             Ok(reserved) => reserved,
             Err(outcome) => return self.end(outcome),
         };
@@ -162,11 +173,9 @@ impl Deciding<'_> {
     }
 
     /// What the next model call may cost, if the budget covers it.
-    fn reservation(&self) -> Result<Money, Outcome> {
+    fn reserve_model(&self) -> Result<Money, Outcome> {
         let (plan, state) = (&self.machine.plan, self.state());
-        let items = state.history.len() + plan.tools.len() as u64;
-        let bytes = plan.fixed_bytes.saturating_add(state.history.bytes());
-        let reservation = Reservation::counted(items, bytes, plan.max_output_tokens, plan.price);
+        let reservation = self.machine.reservation();
         if state.ledger.limit().is_none() {
             return Ok(reservation.money.unwrap_or(Money::ZERO));
         }
@@ -192,7 +201,11 @@ impl Deciding<'_> {
                     attempt,
                     not_before,
                 } if is_due(not_before, now) => Some((pause.opened.number, attempt)),
-                _ => None,
+                SendState::Due { .. }
+                | SendState::NotNeeded
+                | SendState::InFlight { .. }
+                | SendState::Sent
+                | SendState::Undeliverable => None,
             })
             .collect();
         for (number, attempt) in due {
@@ -202,88 +215,5 @@ impl Deciding<'_> {
             }
             self.step(Step::SendQuestion { number, attempt });
         }
-    }
-
-    /// Pauses whose time is over end, and so do the calls that wait for them.
-    pub(super) fn expire(&mut self) {
-        let now = self.context.now;
-        let over: Vec<(u32, PauseSubject, std::time::Duration)> = self
-            .state()
-            .open_pauses()
-            .filter_map(|pause| {
-                let expires_at = pause.opened.expires_at.filter(|at| *at <= now)?;
-                let open_for = expires_at.since(pause.opened_at);
-                Some((pause.opened.number, pause.opened.subject.clone(), open_for))
-            })
-            .collect();
-        for (number, subject, open_for) in over {
-            self.close_pause(number, Resolution::Expired);
-            if let PauseSubject::Approval { call_id, .. } = subject {
-                self.finish_unrun(call_id, FinishKind::Expired, &texts::expired(open_for));
-            }
-        }
-    }
-
-    fn close_pause(&mut self, number: u32, resolution: Resolution) {
-        self.record(Record::PauseResolved(Box::new(PauseResolved {
-            number,
-            resolution,
-            answered_by: None,
-            letter: None,
-        })));
-    }
-
-    /// Ends a stopped execution once nothing of it runs any more.
-    fn wind_down(&mut self, stop: &Stop) {
-        let state = self.state();
-        let runs = matches!(state.model, ModelState::InFlight { .. })
-            || state
-                .calls
-                .iter()
-                .any(|call| call.state == CallState::Running)
-            || state.pauses.values().any(|pause| {
-                matches!(pause.state, PauseState::Open)
-                    && matches!(pause.send, SendState::InFlight { .. })
-            });
-        if runs {
-            return;
-        }
-        match stop {
-            Stop::Cancel { by, reason } => {
-                self.finish_all(&AbortReason::Cancelled { by: by.id.clone() });
-                self.end(Outcome::Cancelled {
-                    by: by.id.clone(),
-                    reason: reason.clone(),
-                });
-            }
-            Stop::Fatal { error } => {
-                self.finish_all(&AbortReason::Stopped(
-                    "a tool ended the execution".to_owned(),
-                ));
-                self.end(Outcome::Failed {
-                    error: error.clone(),
-                });
-            }
-        }
-    }
-
-    /// The end: open pauses close with it.
-    pub(super) fn end(&mut self, outcome: Outcome) {
-        let open: Vec<u32> = self
-            .state()
-            .open_pauses()
-            .map(|pause| pause.opened.number)
-            .collect();
-        for number in open {
-            self.close_pause(number, Resolution::Cancelled);
-        }
-        let ledger = &self.state().ledger;
-        let (settled, possible, tokens) = (ledger.settled(), ledger.possible(), ledger.tokens());
-        self.record(Record::Ended(Box::new(Ended {
-            outcome,
-            settled,
-            possible,
-            tokens,
-        })));
     }
 }

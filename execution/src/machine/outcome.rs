@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use leasehold_models::{ModelAnswer, ModelError, Retry};
-use leasehold_types::{CallId, SpendEntry};
+use leasehold_types::{AbortReason, CallId, Effect, Money, Principal, SpendEntry};
 
-use super::state::{CallState, ModelState, Stop};
+use super::apply::call_key;
+use super::call::may_repeat;
+use super::state::{Call, CallState, ModelState, SendState, Stop};
 use super::{Deciding, Step};
+use crate::ledger;
 use crate::record::{
-    CallFinished, CallIntended, FinishKind, IntentCause, LateOutcome, ModelFailed, PauseSent,
-    Record, SendOutcome,
+    CallFinished, CallIntended, CancelRequested, FinishKind, IntentCause, LateOutcome, ModelFailed,
+    PauseSent, Record, Retried, SendOutcome,
 };
 
 /// The first wait before a failed step is tried again; doubled with each attempt.
@@ -92,6 +95,7 @@ impl Deciding<'_> {
             }
             && self.state().turn == report.turn;
         if !awaited {
+            self.answer_came_late(report);
             return;
         }
         match report.result {
@@ -99,6 +103,27 @@ impl Deciding<'_> {
             Err(failure) => self.model_failed(report.turn, report.attempt, failure),
         }
         self.advance();
+    }
+
+    /// An answer to an attempt of this turn that was given up: what it cost is known now.
+    fn answer_came_late(&mut self, report: ModelReport) {
+        let state = self.state();
+        let given_up = match state.model {
+            ModelState::InFlight { attempt } => report.attempt < attempt,
+            ModelState::Waiting { attempt, .. } => report.attempt <= attempt,
+            ModelState::Idle | ModelState::Interrupted { .. } | ModelState::Failed { .. } => false,
+        };
+        if state.ended.is_some() || report.turn != state.turn || !given_up {
+            return;
+        }
+        if let Ok((_, spend)) = report.result {
+            self.record(Record::LateOutcome(LateOutcome {
+                call_id: None,
+                turn: report.turn,
+                kind: FinishKind::Ok,
+                spend: vec![spend],
+            }));
+        }
     }
 
     fn model_failed(&mut self, turn: u32, attempt: u32, failure: ModelFailure) {
@@ -132,25 +157,34 @@ impl Deciding<'_> {
         if self.may_try_again(&report) {
             self.try_again(report);
         } else if report.outcome_unknown && self.state().stop.is_none() {
-            self.uncertain(&report.call_id, &report.text);
+            self.uncertain(&report.call_id, &report.text, report.spend);
         } else {
-            self.record(Record::CallFinished(Box::new(CallFinished {
-                call_id: report.call_id,
-                attempt: report.attempt,
-                kind: report.kind,
-                text: report.text,
-                whole_bytes: report.whole_bytes,
-                whole: None,
-                spend: report.spend,
-                fatal: report.fatal,
-            })));
+            self.finished(report);
         }
         self.advance();
     }
 
+    fn finished(&mut self, report: CallReport) {
+        let kind = if report.outcome_unknown {
+            FinishKind::Uncertain
+        } else {
+            report.kind
+        };
+        self.record(Record::CallFinished(Box::new(CallFinished {
+            call_id: report.call_id,
+            attempt: report.attempt,
+            kind,
+            text: report.text,
+            whole_bytes: report.whole_bytes,
+            whole: None,
+            spend: report.spend,
+            fatal: report.fatal,
+        })));
+    }
+
     /// An outcome after the call was given up is kept for its effect and its spend: the model never reads it.
     fn came_late(&mut self, report: CallReport) {
-        if self.state().ended.is_some() || report.spend.is_empty() {
+        if self.state().ended.is_some() || !self.state().used_ids.contains(&report.call_id) {
             return;
         }
         let (turn, kind, spend) = (self.state().turn, report.kind, report.spend);
@@ -163,13 +197,38 @@ impl Deciding<'_> {
         }));
     }
 
+    /// A call is tried again where its tool says so, while attempts, its key's retention and the budget last.
     fn may_try_again(&self, report: &CallReport) -> bool {
-        let call = self.state().call(&report.call_id);
-        let left = call.is_some_and(|call| {
-            let tool = self.machine.plan.tools.get(&call.tool);
-            tool.is_some_and(|tool| call.failures + 1 < tool.attempts_max)
-        });
-        report.retryable && !report.outcome_unknown && self.state().stop.is_none() && left
+        if !report.retryable || report.outcome_unknown || self.state().stop.is_some() {
+            return false;
+        }
+        let Some(call) = self.state().call(&report.call_id) else {
+            return false;
+        };
+        let tool = self.machine.plan.tools.get(&call.tool);
+        let is_left = tool.is_some_and(|tool| call.failures + 1 < tool.attempts_max);
+        is_left && self.is_retained(call, report.attempt) && self.affords_again(call, report)
+    }
+
+    fn is_retained(&self, call: &Call, attempt: u32) -> bool {
+        let bound = call.binding.as_ref();
+        let is_keyed = bound.is_some_and(|bound| matches!(bound.effect, Effect::Idempotent { .. }));
+        !is_keyed || may_repeat(call, self.context.now.plus(backoff(attempt)))
+    }
+
+    fn affords_again(&self, call: &Call, report: &CallReport) -> bool {
+        let reserve = call
+            .binding
+            .as_ref()
+            .map_or(Money::ZERO, |bound| bound.reserved);
+        let (ledger, key) = (&self.state().ledger, call_key(&call.call_id));
+        let told = ledger::total(&report.spend);
+        let booked = if report.kind.leaves_doubt() {
+            told.max(ledger.held(&key))
+        } else {
+            told
+        };
+        reserve == Money::ZERO || ledger.covers_after(&key, booked, reserve).is_ok()
     }
 
     fn try_again(&mut self, report: CallReport) {
@@ -181,6 +240,7 @@ impl Deciding<'_> {
             cause: IntentCause::Retry,
             not_before,
             previous_error: Some(report.text),
+            previous_kind: Some(report.kind),
             spend: report.spend,
         }));
         self.step(Step::RunCall {
@@ -191,7 +251,6 @@ impl Deciding<'_> {
     }
 
     pub(super) fn sent(&mut self, number: u32, attempt: u32, error: Option<String>) {
-        use super::state::SendState;
         let awaited = self
             .state()
             .pauses
@@ -213,25 +272,20 @@ impl Deciding<'_> {
         self.advance();
     }
 
-    pub(super) fn cancel(&mut self, by: leasehold_types::Principal, reason: String) {
+    pub(super) fn cancel(&mut self, by: Principal, reason: String) {
         if self.state().ended.is_some() || matches!(self.state().stop, Some(Stop::Cancel { .. })) {
             return;
         }
         let name = by.id.clone();
-        self.record(Record::CancelRequested(crate::record::CancelRequested {
-            by,
-            reason,
-        }));
-        self.step(Step::Abort(leasehold_types::AbortReason::Cancelled {
-            by: name,
-        }));
+        self.record(Record::CancelRequested(CancelRequested { by, reason }));
+        self.step(Step::Abort(AbortReason::Cancelled { by: name }));
         self.advance();
     }
 
-    pub(super) fn retry(&mut self, by: leasehold_types::Principal) {
+    pub(super) fn retry(&mut self, by: Principal) {
         if self.state().quarantined.is_some() && self.state().ended.is_none() {
-            self.record(Record::Retried(crate::record::Retried { by }));
-            self.advance();
+            self.record(Record::Retried(Retried { by }));
+            self.resume();
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct State {
     pub(crate) tools_off: bool,
     pub(crate) model: ModelState,
     pub(crate) counts: Counts,
+    /// Where the counters stood when somebody spoke last: limits hold from there on.
+    pub(crate) since: Since,
     pub(crate) history: History,
     pub(crate) ledger: Ledger,
     /// The calls of the turn, in the model's order; empty between turns.
@@ -61,15 +63,23 @@ pub(crate) enum Stop {
     Fatal { error: String },
 }
 
-/// Counters that limits are held against.
+/// What was done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
+    /// Attempts, those that failed or were cut off included.
     pub(crate) model_calls: u32,
     pub(crate) tool_calls: u32,
     /// Failed attempts of the current turn's model call.
     pub(crate) model_failures: u32,
     /// Answers in a row that could not be used.
     pub(crate) repairs: u32,
+}
+
+/// Where the counters stood when a person spoke last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Since {
+    pub(crate) turn: u32,
+    pub(crate) tool_calls: u32,
 }
 
 /// The model call of the current turn.
@@ -177,6 +187,18 @@ pub enum SendState {
 impl State {
     pub(crate) fn call(&self, call_id: &CallId) -> Option<&Call> {
         self.calls.iter().find(|call| call.call_id == *call_id)
+    }
+
+    /// Whether something is under way outside: only then does an event come by itself.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self.model, ModelState::InFlight { .. })
+            || self
+                .calls
+                .iter()
+                .any(|call| call.state == CallState::Running)
+            || self
+                .open_pauses()
+                .any(|pause| matches!(pause.send, SendState::InFlight { .. }))
     }
 
     pub(crate) fn open_pauses(&self) -> impl Iterator<Item = &Pause> {
