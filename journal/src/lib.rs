@@ -6,6 +6,8 @@ mod blobs;
 mod chain;
 #[cfg(feature = "contract-tests")]
 pub mod contract;
+#[cfg(feature = "embedded")]
+pub mod embedded;
 #[cfg(feature = "contract-tests")]
 pub mod faulty;
 mod frame;
