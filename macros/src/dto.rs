@@ -232,7 +232,7 @@ impl Defaults {
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..
-            }) => quote!(#text.into()),
+            }) => quote!(::core::convert::Into::into(#text)),
             other => quote!(#other),
         };
         self.functions.push(quote!(fn #name() -> #kind { #value }));

@@ -213,10 +213,10 @@ impl Declaration<'_> {
         let awaited = self.item.sig.asyncness.map(|_| quote!(.await));
         // The span of the name: a future that is not `Send` is reported there and at the user's `.await`.
         let start = quote_spanned! {self.ident().span()=>
-            Box::pin(async move {
+            ::std::boxed::Box::pin(async move {
                 #parameters
                 #(let #names = parameters.#indexes.make(&call)?;)*
-                drop(call);
+                ::core::mem::drop(call);
                 __output().write(Self::call(#(#names),*) #awaited)
             })
         };
@@ -224,7 +224,7 @@ impl Declaration<'_> {
             fn call(
                 &self,
                 call: __lh::tools::ToolCall,
-            ) -> __lh::types::BoxFuture<'static, Result<__lh::serde_json::Value, __lh::tools::ToolError>> {
+            ) -> __lh::ToolFuture {
                 #start
             }
         }
@@ -241,7 +241,7 @@ impl Declaration<'_> {
                     fn call(
                         &self,
                         _call: __lh::tools::ToolCall,
-                    ) -> __lh::types::BoxFuture<'static, Result<__lh::serde_json::Value, __lh::tools::ToolError>> {
+                    ) -> __lh::ToolFuture {
                         loop {}
                     }
                 }

@@ -8,6 +8,7 @@ pub use crate as tools;
 pub use crate::const_text::ConstText;
 pub use crate::limits::{require_bound, require_effect, require_timeout};
 pub use crate::name::{derived_name, require_name};
+pub use crate::tool::ToolFuture;
 
 use crate::dto::{Dto, ToolOutput, decode_value};
 use crate::error::{ToolError, ToolResult};

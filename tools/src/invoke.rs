@@ -23,7 +23,7 @@ use crate::extract::{ApprovalRecord, ToolCall};
 use crate::offload::{BlockingPool, offloaded};
 use crate::outcome::{CallEnd, CallOutcome};
 use crate::spend::Spend;
-use crate::tool::Body;
+use crate::tool::{Body, ToolFuture};
 
 /// Everything around one call: who calls, until when, on which clock.
 #[derive(Debug, Clone)]
@@ -169,8 +169,6 @@ async fn run(
         }
     }
 }
-
-type ToolFuture = BoxFuture<'static, Result<Value, ToolError>>;
 
 fn start(
     tool: &BoundTool,

@@ -53,6 +53,8 @@ pub use role::{Approval, ApprovalRole, Approves, QuestionRole, Role, RoleForm, R
 pub use schema::{Checker, SchemaError, Shape};
 pub use services::{ServiceKey, Services};
 pub use spend::{Spend, SpendError};
-pub use tool::{Body, Company, OnError, Tool, ToolDefinition, ToolSpec, tool_definition};
+pub use tool::{
+    Body, Company, OnError, Tool, ToolDefinition, ToolFuture, ToolSpec, tool_definition,
+};
 pub use toolbox::{Toolbox, UnknownToolError};
 pub use wire::ToolOutcome;

@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
 use futures_util::FutureExt;
-use leasehold_types::BoxFuture;
 use serde_json::Value;
 
 use crate::error::ToolError;
 use crate::extract::ToolCall;
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolFuture};
 
 /// Threads on which blocking tools run.
 pub trait BlockingPool: Send + Sync + fmt::Debug {
@@ -27,7 +26,7 @@ pub(crate) fn offloaded(
     pool: &dyn BlockingPool,
     tool: Arc<dyn Tool>,
     call: ToolCall,
-) -> BoxFuture<'static, Result<Value, ToolError>> {
+) -> ToolFuture {
     let slot = Arc::new(Slot::default());
     let sender = Sender(slot.clone());
     pool.run(Box::new(move || {

@@ -15,6 +15,9 @@ use crate::limits::DEFAULT_TIMEOUT;
 use crate::role::Approval;
 use crate::schema::Shape;
 
+/// A tool's body under way.
+pub type ToolFuture = BoxFuture<'static, Result<Value, ToolError>>;
+
 /// Something an agent may call. `#[tool]` writes it for a function; write it yourself for tools made at run time.
 ///
 /// Both forms are bound, validated, timed and reported by the same code.
@@ -26,7 +29,7 @@ pub trait Tool: Send + Sync + 'static {
     ///
     /// The future is dropped at its timeout, on cancel and when the lease is lost: what must last is not left to its end.
     /// A tool whose spec says [`Body::Blocking`] is done when this returns: its future is ready at the first poll.
-    fn call(&self, call: ToolCall) -> BoxFuture<'static, Result<Value, ToolError>>;
+    fn call(&self, call: ToolCall) -> ToolFuture;
 }
 
 /// How a tool's body runs.
@@ -160,7 +163,7 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
         self.as_ref().spec()
     }
 
-    fn call(&self, call: ToolCall) -> BoxFuture<'static, Result<Value, ToolError>> {
+    fn call(&self, call: ToolCall) -> ToolFuture {
         self.as_ref().call(call)
     }
 }
@@ -170,7 +173,7 @@ impl<T: Tool + ?Sized> Tool for Box<T> {
         self.as_ref().spec()
     }
 
-    fn call(&self, call: ToolCall) -> BoxFuture<'static, Result<Value, ToolError>> {
+    fn call(&self, call: ToolCall) -> ToolFuture {
         self.as_ref().call(call)
     }
 }

@@ -100,13 +100,13 @@ impl Settings {
                 const __BOUND: __lh::types::Size = __lh::require_bound(__NAME, #value);
             });
             self.changes
-                .extend(quote!(spec.max_result_size = Some(__BOUND);));
+                .extend(quote!(spec.max_result_size = ::core::option::Option::Some(__BOUND);));
         }
         if let Some(value) = arguments.value("reserve") {
             let text = "[tool.money-unit] an amount needs a unit: write `usd(0.05)`";
             arguments.errors.take(refuse_literal(&value, text));
             self.changes
-                .extend(quote!(spec.reserve = Some((#value).into());));
+                .extend(quote!(spec.reserve = ::core::option::Option::Some(::core::convert::Into::into(#value));));
         }
     }
 
@@ -134,7 +134,7 @@ impl Settings {
         let when = condition
             .map(|condition| quote_spanned!(condition.span()=> .when::<#input>(#condition)));
         self.changes
-            .extend(quote!(spec.approval = Some(#made #when);));
+            .extend(quote!(spec.approval = ::core::option::Option::Some(#made #when);));
     }
 
     fn flags(&mut self, arguments: &mut Arguments) {

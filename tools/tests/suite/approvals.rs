@@ -136,11 +136,7 @@ impl leasehold_tools::Tool for Renamed {
         spec
     }
 
-    fn call(
-        &self,
-        call: leasehold_tools::ToolCall,
-    ) -> leasehold_types::BoxFuture<'static, Result<serde_json::Value, leasehold_tools::ToolError>>
-    {
+    fn call(&self, call: leasehold_tools::ToolCall) -> leasehold_tools::ToolFuture {
         leasehold_tools::Tool::call(&pay_refund, call)
     }
 }

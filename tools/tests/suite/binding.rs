@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use leasehold_macros::tool;
 use leasehold_tools::{
-    BindError, Dep, PlainText, Services, Shape, Tool, ToolCall, ToolError, ToolResult, ToolSpec,
-    bind,
+    BindError, Dep, PlainText, Services, Shape, Tool, ToolCall, ToolResult, ToolSpec, bind,
 };
-use leasehold_types::{BoxFuture, Effect, Size, usd};
-use serde_json::{Value, json};
+use leasehold_types::{Effect, Size, usd};
+use serde_json::json;
 
 /// A tool that is what its spec says and never runs.
 struct Declared(ToolSpec);
@@ -19,7 +18,7 @@ impl Tool for Declared {
         self.0.clone()
     }
 
-    fn call(&self, _call: ToolCall) -> BoxFuture<'static, Result<Value, ToolError>> {
+    fn call(&self, _call: ToolCall) -> leasehold_tools::ToolFuture {
         panic!("nothing runs at assembly")
     }
 }

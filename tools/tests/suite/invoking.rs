@@ -9,8 +9,8 @@ use leasehold_tools::{
     ToolOutcome, ToolResult, bind, review,
 };
 use leasehold_types::{
-    AbortReason, BoxFuture, Effect, Epoch, ExecutionLeaseLostError, LeaseLostReason, Signal,
-    TreeId, milliseconds, seconds, usd,
+    AbortReason, Effect, Epoch, ExecutionLeaseLostError, LeaseLostReason, Signal, TreeId,
+    milliseconds, seconds, usd,
 };
 use serde_json::json;
 
@@ -203,10 +203,7 @@ impl Tool for Polled {
         leasehold_tools::ToolSpec::new("polled-tool", "Counts.", Effect::Pure)
     }
 
-    fn call(
-        &self,
-        _call: leasehold_tools::ToolCall,
-    ) -> BoxFuture<'static, Result<serde_json::Value, ToolError>> {
+    fn call(&self, _call: leasehold_tools::ToolCall) -> leasehold_tools::ToolFuture {
         let count = self.0.clone();
         Box::pin(std::future::poll_fn(move |_| {
             count.fetch_add(1, Ordering::Relaxed);
@@ -362,10 +359,7 @@ impl Tool for Hasty {
         leasehold_tools::ToolSpec::new("hasty-tool", "Panics.", Effect::Pure)
     }
 
-    fn call(
-        &self,
-        _call: leasehold_tools::ToolCall,
-    ) -> BoxFuture<'static, Result<serde_json::Value, ToolError>> {
+    fn call(&self, _call: leasehold_tools::ToolCall) -> leasehold_tools::ToolFuture {
         panic!("at once")
     }
 }

@@ -14,6 +14,7 @@ mod bad_input;
 mod binding;
 mod blocking;
 mod invoking;
+mod reading;
 mod schemas;
 mod support;
 mod toolboxes;
