@@ -22,6 +22,8 @@ mod tool;
 /// The function's name becomes a unit struct that implements `Tool`; `name::call(..)` is the plain function.
 /// A function without `async` is a blocking tool: it runs beside the runtime.
 ///
+/// In its module, the function's name can no longer name a variable: `let refund_card = ..` would be a pattern.
+///
 /// Arguments of the attribute, `effect` alone is required:
 /// - `effect = pure | read | idempotent(days(7)) | write`: what a second run would do.
 /// - `timeout = seconds(10)`, `max_result_size = kilobytes(256)`, `reserve = usd(0.05)`.

@@ -32,8 +32,9 @@ impl ConstText {
 
     pub(crate) const fn push_byte(mut self, byte: u8) -> Self {
         if self.len < Self::CAPACITY {
-            self.bytes[self.len] = byte;
-            self.len += 1;
+            let at = self.len;
+            self.bytes[at] = byte;
+            self.len = at + 1;
         }
         self
     }
