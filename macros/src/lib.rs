@@ -22,7 +22,7 @@ mod tool;
 /// The function's name becomes a unit struct that implements `Tool`; `name::call(..)` is the plain function.
 /// A function without `async` is a blocking tool: it runs beside the runtime.
 ///
-/// In its module, the function's name can no longer name a variable: `let refund_card = ..` would be a pattern.
+/// Outside the function itself its name can no longer name a variable: `let refund_card = ..` would be a pattern.
 ///
 /// Arguments of the attribute, `effect` alone is required:
 /// - `effect = pure | read | idempotent(days(7)) | write`: what a second run would do.

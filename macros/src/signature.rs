@@ -64,13 +64,23 @@ fn refuse_forms(item: &ItemFn, errors: &mut Errors) {
 
 fn parameter(input: &FnArg, errors: &mut Errors) -> Option<Type> {
     match input {
-        FnArg::Typed(typed) => Some(typed.ty.as_ref().clone()),
+        FnArg::Typed(typed) => owned(&typed.ty, errors).cloned(),
         FnArg::Receiver(receiver) => {
             let text = "[tool.form] a tool has no `self`: take a service as `Dep<Service>`";
             errors.push(Error::new_spanned(receiver, text));
             None
         }
     }
+}
+
+/// The parameter's type, unless it borrows: a call outlives whoever made it.
+fn owned<'a>(kind: &'a Type, errors: &mut Errors) -> Option<&'a Type> {
+    if matches!(kind, Type::Reference(_) | Type::ImplTrait(_)) {
+        let text = "[tool.form] a tool owns what it takes: a service is `Dep<..>`, arguments are `Input<..>`";
+        errors.push(Error::new_spanned(kind, text));
+        return None;
+    }
+    Some(kind)
 }
 
 fn output(item: &ItemFn, errors: &mut Errors) -> Option<Type> {

@@ -84,9 +84,14 @@ impl Declaration<'_> {
             #[expect(non_camel_case_types, reason = "a tool is named like its function")]
             #[derive(Debug, Clone, Copy, PartialEq, Eq)]
             #vis struct #ident;
-            impl #ident {
-                #function
-            }
+            const _: () = {
+                // A function gives way to a variable of its name; a unit struct would turn it into a pattern.
+                #[allow(dead_code, reason = "only its name matters")]
+                const fn #ident() {}
+                impl #ident {
+                    #function
+                }
+            };
         }
     }
 

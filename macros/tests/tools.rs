@@ -209,3 +209,23 @@ fn an_enum_is_written_in_snake_case_and_one_with_fields_names_its_kind() {
 
 const fn is_dto<T: Dto>() {}
 const _: () = is_dto::<Refund>();
+
+/// A search.
+#[dto]
+struct Search {
+    /// The words.
+    words: String,
+}
+
+/// Searches.
+#[tool(effect = read)]
+async fn search(Input(search): Input<Search>) -> ToolResult<PlainText> {
+    Ok(search.words.into())
+}
+
+#[test]
+fn a_tools_input_may_be_called_like_the_tool() {
+    let input = search.input(json!({"words": "a b"}));
+    let result = futures_util::FutureExt::now_or_never(search::call(Input(input)));
+    assert_eq!(result.and_then(ToolResult::ok), Some("a b".into()));
+}

@@ -45,7 +45,8 @@ pub use invoke::{CallFrame, invoke};
 pub use issue::{InvalidInput, Issue, Issues};
 pub use limits::{DEFAULT_TIMEOUT, LimitError, RETENTION_MAX, TIMEOUT_MAX};
 pub use name::{
-    DuplicateNameError, Kind, NameError, NameRole, NamedTool, ToolName, check_name, duplicate_names,
+    DuplicateNameError, Kind, NameError, NameRole, NamedTool, ToolName, answer_tool_name,
+    check_name, duplicate_names,
 };
 pub use offload::BlockingPool;
 pub use outcome::{CallEnd, CallOutcome};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use duplicates::{DuplicateNameError, NameRole, NamedTool, duplicate_names};
-pub use rule::{Kind, NameError, check_name, derived_name, require_name};
+pub use rule::{Kind, NameError, answer_tool_name, check_name, derived_name, require_name};
 
 mod duplicates;
 mod rule;
@@ -132,5 +132,6 @@ mod tests {
             "refund-approval-channel"
         );
         assert_eq!(derived(Kind::KnowledgeBase, "JobsRag"), "jobs-rag");
+        assert_eq!(answer_tool_name("RefundAnswer"), "answer-refund-answer");
     }
 }

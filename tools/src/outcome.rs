@@ -57,15 +57,33 @@ impl CallEnd {
         own && matches!(on_error, OnError::Throw)
     }
 
-    /// The result as a value.
+    /// The result as it is journaled.
     #[must_use]
-    pub fn outcome(&self) -> ToolOutcome {
-        let message = match self {
-            Self::Done(value) => {
-                return ToolOutcome::Ok {
-                    value: value.clone(),
-                };
+    pub fn into_outcome(self) -> ToolOutcome {
+        match (self.failure(), self) {
+            (None, Self::Done(value)) => ToolOutcome::Ok { value },
+            (failure, _) => ToolOutcome::Error {
+                message: failure.unwrap_or_default(),
+            },
+        }
+    }
+
+    /// The whole text that the model reads, before bound and masking.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match (self.failure(), self) {
+            (None, Self::Done(value)) => value.to_string(),
+            (failure, _) => ToolOutcome::Error {
+                message: failure.unwrap_or_default(),
             }
+            .text(),
+        }
+    }
+
+    /// What the model is told where there is no output.
+    fn failure(&self) -> Option<String> {
+        Some(match self {
+            Self::Done(_) => return None,
             Self::InvalidInput(invalid) => invalid.to_string(),
             Self::NotStarted(reason) | Self::Aborted(reason) => reason.to_string(),
             Self::TimedOut(after) => AbortReason::TimedOut { after: *after }.to_string(),
@@ -73,22 +91,6 @@ impl CallEnd {
             // What a panic says may hold anything; operators have it.
             Self::Panicked(_) => "the tool panicked".to_owned(),
             Self::InvalidOutput(issues) => format!("invalid output: {issues}"),
-        };
-        ToolOutcome::Error { message }
-    }
-
-    /// The whole text that the model reads, before bound and masking.
-    #[must_use]
-    pub fn text(&self) -> String {
-        match self {
-            Self::Done(value) => value.to_string(),
-            Self::InvalidInput(_)
-            | Self::NotStarted(_)
-            | Self::Aborted(_)
-            | Self::TimedOut(_)
-            | Self::Failed(_)
-            | Self::Panicked(_)
-            | Self::InvalidOutput(_) => self.outcome().text(),
-        }
+        })
     }
 }

@@ -68,9 +68,17 @@ fn canonical<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, Is
             path if path == "." => "$".to_owned(),
             path => path,
         };
-        Issue::new(path, error.into_inner().to_string())
+        Issue::new(path, without_code(&error.into_inner().to_string()))
     })?;
     serde_json::to_value(typed).map_err(|error| Issue::new("$", error.to_string()))
+}
+
+/// A message as a model reads it: a code tells it nothing.
+fn without_code(message: &str) -> &str {
+    let coded = message
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    coded.map_or(message, |(_code, text)| text)
 }
 
 /// A shape whose schema was found sound and compiled.
@@ -90,6 +98,9 @@ impl Checker {
     /// A keyword that is not supported, a demand nothing fulfils, a reference to elsewhere, too much depth; with the path.
     pub fn new(shape: &Shape) -> Result<Self, SchemaError> {
         lint::check(&shape.schema)?;
+        if shape.typed.is_some() {
+            lint::check_typed(&shape.schema)?;
+        }
         let validator = compile(&shape.schema)?;
         lint::check_defaults(&shape.schema, &compile)?;
         Ok(Self {

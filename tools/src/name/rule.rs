@@ -69,6 +69,13 @@ pub const fn derived_name(kind: Kind, ident: &str) -> ConstText {
     push_derived(ConstText::EMPTY, kind, ident)
 }
 
+/// The name of the tool that carries an agent's answer of this type: `answer-refund` for `Refund`.
+#[must_use]
+pub fn answer_tool_name(type_name: &str) -> String {
+    let prefix = ConstText::EMPTY.push("answer-");
+    push_kebab(prefix, type_name).as_str().to_owned()
+}
+
 const fn refusal(kind: Kind, name: &str) -> Option<ConstText> {
     let is_tool = matches!(kind, Kind::Tool);
     let text = ConstText::EMPTY;
@@ -149,7 +156,16 @@ const fn ends_with(name: &str, ending: &str) -> bool {
 }
 
 /// Words in kebab-case, then the kind's ending unless it is there.
-const fn push_derived(mut text: ConstText, kind: Kind, ident: &str) -> ConstText {
+const fn push_derived(text: ConstText, kind: Kind, ident: &str) -> ConstText {
+    let text = push_kebab(text, ident);
+    if ends_with(text.as_str(), kind.suffix()) {
+        return text;
+    }
+    text.push(kind.suffix())
+}
+
+/// An identifier's words in kebab-case.
+const fn push_kebab(mut text: ConstText, ident: &str) -> ConstText {
     let start = text.len();
     let bytes = ident.as_bytes();
     let mut at = 0;
@@ -166,10 +182,7 @@ const fn push_derived(mut text: ConstText, kind: Kind, ident: &str) -> ConstText
     if text.len() > start && text.last() == b'-' {
         text = text.without_last();
     }
-    if ends_with(text.as_str(), kind.suffix()) {
-        return text;
-    }
-    text.push(kind.suffix())
+    text
 }
 
 /// Whether an upper-case letter begins a word: `cardName`, and the `G` of `HTTPGet`.

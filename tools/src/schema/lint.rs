@@ -71,6 +71,22 @@ pub enum SchemaError {
         /// What is wrong there.
         why: String,
     },
+    /// A field of a Rust type that models could not understand.
+    #[error(
+        "[dto.field-undescribed] at {path}: the model reads each field's description; put `#[dto]` on its type"
+    )]
+    Undescribed {
+        /// A JSON Pointer into the schema.
+        path: String,
+    },
+    /// A Rust type that takes unknown fields.
+    #[error(
+        "[dto.fields-open] at {path}: unknown fields are not refused; put `#[dto]` on the type"
+    )]
+    Open {
+        /// A JSON Pointer into the schema.
+        path: String,
+    },
     /// A tool's arguments are an object; every provider demands it.
     #[error("[tool.input-not-object] a tool's input is a struct: its schema is not of type object")]
     NotAnObject,
@@ -97,6 +113,27 @@ pub(super) fn check(root: &Value) -> Result<(), SchemaError> {
         ));
     }
     Ok(())
+}
+
+/// Checks what only our own types must keep: each field is described, unknown ones are refused.
+pub(super) fn check_typed(root: &Value) -> Result<(), SchemaError> {
+    check_each(root, "", 0, &|schema, path| {
+        let Some(fields) = schema.get("properties").and_then(Value::as_object) else {
+            return Ok(());
+        };
+        let says =
+            |field: &Value| field.get("description").is_some() || field.get("const").is_some();
+        if let Some((name, _)) = fields.iter().find(|(_, field)| !says(field)) {
+            let path = format!("#{path}/properties/{name}");
+            return Err(SchemaError::Undescribed { path });
+        }
+        match schema.get("additionalProperties") {
+            Some(_) => Ok(()),
+            None => Err(SchemaError::Open {
+                path: format!("#{path}"),
+            }),
+        }
+    })
 }
 
 /// Checks that each default fits the schema it stands in.

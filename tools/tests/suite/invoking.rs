@@ -85,8 +85,10 @@ fn with_trace(tool: impl Tool) -> (leasehold_tools::BoundTool, Arc<Trace>) {
 #[test]
 fn a_call_that_fits_runs_and_its_output_is_compact_json_in_declared_order() {
     let (tool, trace) = with_trace(send);
-    let text = text_of(&tool, r#"{"times": 2, "to": "dana"}"#);
-    assert_eq!(text, r#"{"to":"dana","times":2}"#);
+    let outcome = Running::new(&tool, r#"{"times": 2, "to": "dana"}"#).ended();
+    assert_eq!(outcome.end.text(), r#"{"to":"dana","times":2}"#);
+    let value = json!({"to": "dana", "times": 2});
+    assert_eq!(outcome.end.into_outcome(), ToolOutcome::Ok { value });
     assert_eq!(trace.started(), 1);
 }
 
@@ -97,14 +99,10 @@ fn every_problem_of_the_input_is_listed_and_the_tool_is_not_called() {
     let (tool, trace) = with_trace(send);
     let outcome = Running::new(&tool, r#"{"to": "", "times": 9, "cc": "x"}"#).ended();
     let message = "invalid input: cc: unknown field; times: must be at most 3; to: must have at least 1 characters";
-    assert_eq!(
-        outcome.end.outcome(),
-        ToolOutcome::Error {
-            message: message.to_owned()
-        }
-    );
     assert_eq!(outcome.end.text(), format!("Tool error: {message}"));
     assert!(!outcome.end.is_started());
+    let message = message.to_owned();
+    assert_eq!(outcome.end.into_outcome(), ToolOutcome::Error { message });
     assert_eq!(trace.started(), 0);
 }
 
@@ -369,4 +367,76 @@ impl Tool for Hasty {
 fn a_panic_before_the_first_poll_is_an_error_too() {
     let outcome = Running::new(&bound(Hasty), "{}").ended();
     assert!(matches!(&outcome.end, CallEnd::Panicked(text) if text == "at once"));
+}
+
+/// The same tool in trait form.
+struct SendByHand;
+
+impl Tool for SendByHand {
+    fn spec(&self) -> leasehold_tools::ToolSpec {
+        let description = "Sends a mail.";
+        leasehold_tools::ToolSpec::new("send-tool", description, Effect::Write)
+            .takes::<Input<Mail>>()
+            .takes::<Dep<Trace>>()
+            .returns::<Mail>()
+    }
+
+    fn call(&self, call: leasehold_tools::ToolCall) -> leasehold_tools::ToolFuture {
+        Box::pin(async move {
+            let mail = send::call(call.take()?, call.take()?).await?;
+            Ok(serde_json::to_value(mail)?)
+        })
+    }
+}
+
+// CONTRACT T1
+#[test]
+fn function_form_and_trait_form_give_the_same_tool() {
+    let ((by_macro, _), (by_hand, _)) = (with_trace(send), with_trace(SendByHand));
+    assert_eq!(by_macro.definition(), by_hand.definition());
+    assert_eq!(by_macro.definition_hash(), by_hand.definition_hash());
+    for arguments in [
+        "{}",
+        "[",
+        r#"{"to":"dana","times":1}"#,
+        r#"{"to":"many","times":1}"#,
+    ] {
+        assert_eq!(text_of(&by_macro, arguments), text_of(&by_hand, arguments));
+    }
+}
+
+/// What a search looks for.
+#[dto]
+struct Search {
+    /// The words.
+    words: Vec<String>,
+    /// The most results.
+    #[dto(default = 10)]
+    most: u32,
+    /// How good they are.
+    score: Option<f32>,
+    /// By whom.
+    author: Option<Mail>,
+}
+
+/// Searches.
+#[tool(effect = read)]
+async fn search(Input(search): Input<Search>) -> ToolResult<Search> {
+    Ok(search)
+}
+
+// CONTRACT P9
+#[test]
+fn the_canonical_form_is_its_own_canonical_form() {
+    let tool = bound(search);
+    for text in [
+        r#"{"words":[]}"#,
+        r#"{"words":["a","b"],"most":3,"score":0.1,"author":null}"#,
+        r#"{"author":{"to":"x","times":2},"words":["\u00e9"]}"#,
+    ] {
+        let once = review(&tool, text).unwrap();
+        let twice = review(&tool, once.text()).unwrap();
+        assert_eq!(once.text(), twice.text());
+        assert_eq!(once.digest(), twice.digest());
+    }
 }

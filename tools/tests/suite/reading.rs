@@ -49,7 +49,6 @@ fn shape(value: &Value) -> Value {
 }
 
 proptest! {
-    // CONTRACT A7
     #[test]
     fn a_written_value_reads_back_the_same(value in value()) {
         for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap(), canonical_json(&value)] {

@@ -1,6 +1,9 @@
 //! Schemas that are refused when an application is assembled, with the place in them.
 
+use leasehold_macros::dto;
 use leasehold_tools::{Checker, Shape};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 #[track_caller]
@@ -138,4 +141,45 @@ fn a_pattern_that_ruins_a_backtracking_engine_takes_no_time_here() {
     let hostile = "a".repeat(100_000) + "!";
     let issues = checker.check(&json!({"a": hostile})).unwrap_err();
     assert_eq!(issues.to_string(), "a: must match ^(a+)+$");
+}
+
+/// A type of somebody else's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Foreign {
+    x: u32,
+}
+
+/// A type of somebody else's that describes its fields and takes any others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Open {
+    /// A number.
+    x: u32,
+}
+
+/// Holds one.
+#[dto]
+struct HoldsForeign {
+    /// It.
+    foreign: Vec<Foreign>,
+}
+
+/// Holds one.
+#[dto]
+struct HoldsOpen {
+    /// It.
+    open: Option<Open>,
+}
+
+// CONTRACT T3
+#[test]
+fn a_field_of_a_type_that_is_no_dto_is_refused_where_it_leaves_the_model_in_the_dark() {
+    let told = |shape: &Shape| Checker::new(shape).unwrap_err().to_string();
+    assert_eq!(
+        told(&Shape::of::<HoldsForeign>()),
+        "[dto.field-undescribed] at #/properties/foreign/items/properties/x: the model reads each field's description; put `#[dto]` on its type"
+    );
+    assert_eq!(
+        told(&Shape::of::<HoldsOpen>()),
+        "[dto.fields-open] at #/properties/open: unknown fields are not refused; put `#[dto]` on the type"
+    );
 }

@@ -114,7 +114,7 @@ fn a_path_that_leaves_its_folder_never_reaches_the_tool() {
     let tool = bound(read_file);
     assert_eq!(text_of(&tool, r#"{"path":"a/b"}"#), r#"{"text":"a/b"}"#);
     let told = text_of(&tool, r#"{"path":"../../etc/passwd"}"#);
-    let right = "Tool error: invalid input: path: [guard.path] must be a path below the folder: \
+    let right = "Tool error: invalid input: path: must be a path below the folder: \
                  names joined by `/`, none of them `..`, at most 1024 bytes";
     assert_eq!(told, right);
 }
