@@ -56,7 +56,9 @@ fn a_blocking_body_runs_on_the_pool_and_its_result_comes_back() {
     let (tool, pool) = (bound(add), HeldPool::default());
     let mut call = Running::framed(&tool, "{}", |frame| frame.with_pool(Arc::new(pool.clone())));
     call.is_pending();
+    assert_eq!(call.wakes(), 0);
     pool.run_all();
+    assert_eq!(call.wakes(), 1, "the result wakes the call");
     assert_eq!(call.ended().end.text(), r#"{"text":"3"}"#);
     assert_eq!(
         text_of(&tool, "{}"),

@@ -218,7 +218,9 @@ fn no_code_of_the_tool_runs_after_the_abort() {
     let mut call = Running::new(&tool, "{}");
     call.is_pending();
     let before = polls.load(Ordering::Relaxed);
+    assert_eq!(call.wakes(), 0);
     call.signal.abort(AbortReason::Stopped("limit".to_owned()));
+    assert!(call.wakes() > 0, "the abort wakes the call");
     assert_eq!(call.ended().end.text(), "Tool error: stopped: limit");
     assert_eq!(polls.load(Ordering::Relaxed), before, "INVOKE-1");
 }

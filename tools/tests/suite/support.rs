@@ -1,8 +1,9 @@
 //! A clock that a test moves, a frame of a real call, and a future polled by hand.
 
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use leasehold_tools::{
@@ -79,10 +80,21 @@ pub(crate) fn bound(tool: impl Tool) -> BoundTool {
     bind(Arc::new(tool), &Services::new()).unwrap()
 }
 
+/// Counts how often a call asked to be polled.
+#[derive(Default)]
+struct Wakes(AtomicUsize);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// A call under way, with what a test needs to disturb it.
 pub(crate) struct Running<'a> {
     pub(crate) clock: HandClock,
     pub(crate) signal: Signal,
+    wakes: Arc<Wakes>,
     future: BoxFuture<'a, CallOutcome>,
 }
 
@@ -103,13 +115,20 @@ impl<'a> Running<'a> {
         Self {
             clock,
             signal,
+            wakes: Arc::default(),
             future,
         }
     }
 
     pub(crate) fn poll(&mut self) -> Poll<CallOutcome> {
-        let mut context = Context::from_waker(Waker::noop());
+        let waker = Waker::from(self.wakes.clone());
+        let mut context = Context::from_waker(&waker);
         Pin::new(&mut self.future).poll(&mut context)
+    }
+
+    /// How often the call asked to be polled again.
+    pub(crate) fn wakes(&self) -> usize {
+        self.wakes.0.load(Ordering::Relaxed)
     }
 
     #[track_caller]
