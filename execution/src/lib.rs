@@ -16,4 +16,6 @@ mod wire;
 pub use machine::{Context, Event, Machine, Output, Standing, Step};
 pub use plan::{AfterAnswer, Limits, Plan, PlannedApproval, PlannedTool, Review, Reviewed};
 pub use record::{Entry, Record};
-pub use wire::{READER_VERSION, RECORD_KINDS, RecordError, read_entries, write_entries};
+pub use wire::{
+    READER_VERSION, RECORD_BYTES_MAX, RECORD_KINDS, RecordError, read_entries, write_entries,
+};

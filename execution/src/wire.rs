@@ -5,6 +5,7 @@
 //! whose kind or version it does not know, unless the record says `"skippable":true`.
 //!
 //! - WIRE-1: a record that cannot be read is never passed over, unless its writer said that it may be.
+//! - WIRE-2: reading takes time and memory in proportion to the bytes, whatever they are: a line has a limit of bytes and of depth.
 
 use leasehold_types::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,15 @@ const VERSION: u16 = 1;
 /// The lowest reader that understands what this build writes; stands in each summary.
 pub const READER_VERSION: u16 = 1;
 
-/// Why a frame's body cannot be read.
+/// The most bytes of one record, the texts that its frame keeps in blobs included: 16 MiB.
+///
+/// What makes records large has limits of its own, far below: an answer's text, its arguments, a result.
+pub const RECORD_BYTES_MAX: usize = 16 << 20;
+
+/// The most arrays and objects within each other in one record. An answer to a question may have 64.
+const DEPTH_MAX: usize = 100;
+
+/// Why a frame's body cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// Written by a newer release: the tree is parked, untouched.
@@ -31,7 +40,7 @@ pub enum RecordError {
         /// Its version.
         version: u16,
     },
-    /// Not a record at all, or one whose fields are not those of its kind.
+    /// Not a record at all, one whose fields are not those of its kind, or one over a limit.
     #[error("[journal.record-malformed] record {position} of the frame: {why}")]
     Malformed {
         /// Its position in the frame, from 0.
@@ -136,14 +145,17 @@ fn write_envelope<T: Serialize>(
 /// Writes entries as a frame's body.
 ///
 /// # Errors
-/// A value that JSON cannot hold; no record of ours has one.
+/// A record over [`RECORD_BYTES_MAX`], or a value that JSON cannot hold; no record of ours has one.
 pub fn write_entries(entries: &[Entry]) -> Result<Vec<u8>, RecordError> {
     let mut out = Vec::with_capacity(entries.len() * 320);
     for (position, entry) in entries.iter().enumerate() {
+        let start = out.len();
         write_one(entry, &mut out).map_err(|error| RecordError::Malformed {
             position,
             why: error.to_string(),
         })?;
+        // The line break is the frame's.
+        within(position, out.len() - start - 1)?;
     }
     Ok(out)
 }
@@ -151,7 +163,7 @@ pub fn write_entries(entries: &[Entry]) -> Result<Vec<u8>, RecordError> {
 /// Reads a frame's body.
 ///
 /// # Errors
-/// A record that is malformed, or of a kind or version this build does not know and may not skip.
+/// A record that is too large or malformed, or of a kind or version this build does not know and may not skip.
 pub fn read_entries(body: &[u8]) -> Result<Vec<Entry>, RecordError> {
     let lines = body
         .split(|byte| *byte == b'\n')
@@ -162,7 +174,40 @@ pub fn read_entries(body: &[u8]) -> Result<Vec<Entry>, RecordError> {
         .collect()
 }
 
+fn within(position: usize, bytes: usize) -> Result<(), RecordError> {
+    if bytes > RECORD_BYTES_MAX {
+        let why = format!("{bytes} bytes, the limit is {RECORD_BYTES_MAX}");
+        return Err(RecordError::Malformed { position, why });
+    }
+    Ok(())
+}
+
+/// How deep arrays and objects stand within each other, as far as brackets outside strings tell.
+fn depth(line: &[u8]) -> usize {
+    let (mut open, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                open += 1;
+                deepest = open.max(deepest);
+            }
+            b'}' | b']' if !in_string => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
 fn read_one(position: usize, line: &[u8]) -> Result<Option<Entry>, RecordError> {
+    within(position, line.len())?;
+    if depth(line) > DEPTH_MAX {
+        let why = format!("nested deeper than {DEPTH_MAX} levels");
+        return Err(RecordError::Malformed { position, why });
+    }
     let malformed = |error: serde_json::Error| RecordError::Malformed {
         position,
         why: error.to_string(),

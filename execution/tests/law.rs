@@ -1,6 +1,14 @@
 //! The law of recovery: crash the process at any point, fold the journal, go on: the same end, no effect twice,
 //! one result for each call in every history, spend never under-reported.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "the whole binary is a test: what cannot be is its failure, and a search for one record passes over all others"
+)]
+
 mod world;
 
 use leasehold_execution::record::Outcome;

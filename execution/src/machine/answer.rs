@@ -5,7 +5,7 @@ use leasehold_types::{CallId, Digest, Money, PauseId, SpendEntry};
 
 use super::Deciding;
 use super::apply::model_key;
-use super::call::{self, Slot};
+use super::order::{self, Slot};
 use crate::call_id;
 use crate::plan::{PlannedApproval, PlannedTool, Reviewed};
 use crate::record::{
@@ -190,7 +190,7 @@ impl Deciding<'_> {
                 exclusive: call.exclusive,
             })
             .collect();
-        let starts = call::may_start(&slots, self.machine.plan.limits.parallel_calls);
+        let starts = order::may_start(&slots, self.machine.plan.limits.parallel_calls);
         for (position, call) in judged.iter_mut().enumerate() {
             if call.plan == CallPlan::Run && !starts.contains(&position) {
                 call.plan = CallPlan::Queue;

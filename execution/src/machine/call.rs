@@ -1,10 +1,9 @@
-//! The calls of one turn: which may start, which may run again after a crash, and how they are ended without running.
-//!
-//! - ORDER-1: an exclusive call runs alone, and no later call of the turn starts before one that waits for its turn.
+//! The calls of one turn: which start, which may run again after a crash, and how they are ended without running.
 
 use leasehold_types::{AbortReason, CallId, Effect, Money, PauseId, SpendEntry, Timestamp};
 
 use super::apply::call_key;
+use super::order::{Slot, may_start};
 use super::state::{Call, CallState};
 use super::{Deciding, Step};
 use crate::ledger::BudgetExceededError;
@@ -13,39 +12,6 @@ use crate::record::{
     PauseSubject, Record,
 };
 use crate::texts;
-
-/// What deciding who starts must know of a call.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
-    pub(super) waits: bool,
-    pub(super) runs: bool,
-    pub(super) exclusive: bool,
-}
-
-/// The positions of the calls that may start now: ORDER-1, and never more than `parallel_max` at once.
-pub(super) fn may_start(slots: &[Slot], parallel_max: u32) -> Vec<usize> {
-    let parallel_max = usize::try_from(parallel_max.max(1)).unwrap_or(1);
-    let mut running = slots.iter().filter(|slot| slot.runs).count();
-    if slots.iter().any(|slot| slot.runs && slot.exclusive) {
-        return vec![];
-    }
-    let mut starts = Vec::new();
-    for (position, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.waits) {
-        let has_room = if slot.exclusive {
-            running == 0
-        } else {
-            running < parallel_max
-        };
-        if has_room {
-            running += 1;
-            starts.push(position);
-        }
-        if slot.exclusive || !has_room {
-            break;
-        }
-    }
-    starts
-}
 
 /// Whether a call that was cut off may run again by itself.
 pub(super) fn may_repeat(call: &Call, now: Timestamp) -> bool {
@@ -279,69 +245,4 @@ fn left_in_doubt(call: &Call) -> bool {
         Some(Effect::Idempotent { .. } | Effect::Write) => true,
     };
     cut_off && has_effect
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const WAITS: Slot = Slot {
-        waits: true,
-        runs: false,
-        exclusive: false,
-    };
-    const RUNS: Slot = Slot {
-        waits: false,
-        runs: true,
-        exclusive: false,
-    };
-    const DONE: Slot = Slot {
-        waits: false,
-        runs: false,
-        exclusive: false,
-    };
-    const ALONE: Slot = Slot {
-        exclusive: true,
-        ..WAITS
-    };
-
-    // CONTRACT A2
-    // CASE 101
-    #[test]
-    fn an_exclusive_call_runs_alone_and_in_order() {
-        let cases: [(&str, &[Slot], &[usize]); 8] = [
-            ("all together", &[WAITS, WAITS, WAITS], &[0, 1, 2]),
-            ("at most three", &[WAITS, WAITS, WAITS, WAITS], &[0, 1, 2]),
-            ("one has room", &[RUNS, WAITS, RUNS, WAITS], &[1]),
-            ("up to the exclusive one", &[WAITS, ALONE, WAITS], &[0]),
-            ("the exclusive one waits", &[RUNS, ALONE, WAITS], &[]),
-            ("its turn has come", &[DONE, ALONE, WAITS], &[1]),
-            (
-                "nothing beside it",
-                &[
-                    Slot {
-                        exclusive: true,
-                        ..RUNS
-                    },
-                    WAITS,
-                ],
-                &[],
-            ),
-            (
-                "after it",
-                &[
-                    DONE,
-                    Slot {
-                        exclusive: true,
-                        ..DONE
-                    },
-                    WAITS,
-                ],
-                &[2],
-            ),
-        ];
-        for (name, slots, starts) in cases {
-            assert_eq!(may_start(slots, 3), starts, "ORDER-1: {name}");
-        }
-    }
 }

@@ -18,6 +18,7 @@ mod closing;
 mod decision;
 mod judge;
 mod next;
+mod order;
 mod outcome;
 mod running;
 mod standing;
