@@ -62,6 +62,26 @@ pub(crate) enum ClaimEnd {
 
 /// Claims a tree.
 pub(crate) async fn claim(deps: &Arc<Deps>, order: &ClaimOrder) -> ClaimEnd {
+    let end = attempt(deps, order).await;
+    if let ClaimEnd::NotNow { how, .. } = &end
+        && *how != Closed::Suspect
+        && order.cause == ClaimCause::Restart
+    {
+        // The failed actor's key is still there, under the same token.
+        let claim = Claim {
+            tree: order.tree,
+            token: order.token,
+        };
+        if let ClaimOutcome::Claimed { create_revision } =
+            claim_one(&*deps.leases, &deps.session, claim).await
+        {
+            give_back(deps, order.tree, create_revision).await;
+        }
+    }
+    end
+}
+
+async fn attempt(deps: &Arc<Deps>, order: &ClaimOrder) -> ClaimEnd {
     let not_now = |how: Closed| ClaimEnd::NotNow {
         how,
         settled: vec![],

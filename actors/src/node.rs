@@ -103,6 +103,7 @@ pub(crate) struct NodeActor;
 struct Awake {
     actor: ActorRef<TreeMsg>,
     token: ClaimToken,
+    cause: ClaimCause,
     alone: bool,
 }
 
@@ -112,7 +113,8 @@ pub(crate) struct State {
     by_actor: BTreeMap<ActorId, TreeId>,
     queue: VecDeque<(TreeId, ClaimCause)>,
     queued: BTreeSet<TreeId>,
-    suspects: VecDeque<TreeId>,
+    /// Trees that must run alone, with the token that a failed actor of theirs may still hold the key by.
+    suspects: VecDeque<(TreeId, ClaimToken, ClaimCause)>,
     limiters: BTreeMap<TreeId, RestartLimiter>,
     waiters: BTreeMap<LetterId, oneshot::Sender<DecisionReply>>,
     unable: BTreeMap<TreeId, String>,
@@ -236,7 +238,7 @@ impl State {
             let _closing = awake.actor.cast(TreeMsg::Bell);
             return Ok(());
         }
-        if self.is_draining || self.suspects.contains(&tree) {
+        if self.is_draining || self.suspects.iter().any(|(waiting, ..)| *waiting == tree) {
             return Ok(());
         }
         self.start(myself, tree, ClaimCause::Wake, None).await
@@ -261,7 +263,7 @@ impl State {
     }
 
     async fn spawn(&mut self, myself: &ActorRef<NodeMsg>, order: ClaimOrder) -> Handled {
-        let (tree, token, alone) = (order.tree, order.token, order.alone);
+        let (tree, token, cause, alone) = (order.tree, order.token, order.cause, order.alone);
         let arguments = (order, Arc::clone(&self.deps), myself.clone());
         let (actor, _task) =
             Actor::spawn_linked(None, TreeActor, arguments, myself.get_cell()).await?;
@@ -271,6 +273,7 @@ impl State {
             Awake {
                 actor,
                 token,
+                cause,
                 alone,
             },
         );
@@ -290,16 +293,16 @@ impl State {
         actor: ActorId,
         how: Closed,
     ) -> Handled {
-        if self.forget(actor).is_none() {
+        let Some((_, was)) = self.forget(actor) else {
             return Ok(());
-        }
+        };
         if let Some(told) = &self.on_closed {
             told(tree, &how);
         }
         self.unable.remove(&tree);
         match &how {
             Closed::Resting { .. } | Closed::Blocked => self.look_again(myself, tree).await?,
-            Closed::Suspect => self.suspects.push_back(tree),
+            Closed::Suspect => self.suspects.push_back((tree, was.token, was.cause)),
             Closed::Unavailable { why } => {
                 tracing::warn!(%tree, why, "tree cannot be served now");
                 self.later(myself, tree).await?;
@@ -376,11 +379,9 @@ impl State {
         if self.is_draining || self.awake.values().any(|awake| awake.alone) {
             return Ok(());
         }
-        let Some(tree) = self.suspects.pop_front() else {
+        let Some((tree, token, cause)) = self.suspects.pop_front() else {
             return Ok(());
         };
-        let token = ClaimToken::new(&*self.deps.random);
-        let cause = ClaimCause::Takeover;
         self.spawn(
             myself,
             ClaimOrder {

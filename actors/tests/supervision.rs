@@ -201,7 +201,7 @@ async fn a_tree_whose_actors_fail_again_and_again_is_quarantined_and_an_operator
             .await
             .quarantined()
             .unwrap()
-            .contains("failed more than 3 times")
+            .contains("stuck-tool")
     );
     let wait = std::time::Duration::from_secs(20);
     node.retry(execution.tree(), person("op"), wait)

@@ -16,14 +16,14 @@ use leasehold_actors::{
     OsRandom, Sent, StartRequest, SystemClock, TokioPool, load,
 };
 use leasehold_execution::machine::{DecisionReply, Verdict};
-use leasehold_execution::record::{ClaimCause, Outcome, Started};
+use leasehold_execution::record::{ClaimCause, Outcome};
 use leasehold_execution::{
     AfterAnswer, Entry, Limits, Machine, Plan, PlannedApproval, PlannedTool, Record,
 };
 use leasehold_journal::{MemoryStore, Store};
 use leasehold_lease::{Expiry, Holder, LeaseStore, LocalLeaseStore, OpenOutcome, OpenSession};
 use leasehold_models::{Model, Price, Scripted, ToolDefinitionRef, Turn};
-use leasehold_tools::{Body, ResultBound, Services, Tool, ToolCall, ToolError, ToolSpec, bind};
+use leasehold_tools::{ResultBound, Services, Tool, ToolCall, ToolError, ToolSpec, bind};
 use leasehold_types::{
     Answerer, BootId, BoxFuture, ComponentName, Digest, Effect, ExecutionId, InstanceId, Money,
     Owner, PauseRef, Principal, PrincipalKind, Tenant, TreeId, TreeState,
@@ -65,19 +65,6 @@ pub(crate) fn answers(name: &'static str) -> TestTool {
     tool(name, Effect::Read, |_| {
         Box::pin(async { Ok(json!({"done": true})) })
     })
-}
-
-/// A blocking tool.
-pub(crate) fn blocking(
-    name: &'static str,
-    body: impl Fn() -> Value + Send + Sync + 'static,
-) -> TestTool {
-    let mut tool = tool(name, Effect::Read, move |_| {
-        let value = body();
-        Box::pin(std::future::ready(Ok(value)))
-    });
-    tool.spec.body = Body::Blocking;
-    tool
 }
 
 /// Remembers what it was asked.
@@ -387,12 +374,5 @@ pub(crate) fn call(tool: &'static str) -> Turn {
 pub(crate) fn completed(answer: &str) -> Outcome {
     Outcome::Completed {
         answer: answer.to_owned(),
-    }
-}
-
-pub(crate) fn was_started_as(record: &Record) -> Option<&Started> {
-    match record {
-        Record::Started(started) => Some(started),
-        _ => None,
     }
 }
