@@ -11,10 +11,15 @@
 
 mod world;
 
-use leasehold_execution::record::Outcome;
+use std::collections::BTreeSet;
+
+use leasehold_execution::record::{IntentCause, Outcome, Resolution};
+use leasehold_execution::{Machine, Record};
 use leasehold_types::Effect;
 use proptest::prelude::*;
-use world::{CallSpec, Scenario, ToolSpec, World};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use world::{Answer, CallSpec, Scenario, ToolSpec, World};
 
 fn effect(write: bool) -> impl Strategy<Value = Effect> {
     let last = if write { Effect::Write } else { Effect::Read };
@@ -31,8 +36,8 @@ fn effect(write: bool) -> impl Strategy<Value = Effect> {
 fn tool(write: bool) -> impl Strategy<Value = ToolSpec> {
     (
         effect(write),
-        any::<bool>(),
-        prop::bool::weighted(0.2),
+        prop::bool::weighted(0.4),
+        prop::bool::weighted(0.4),
         0..2_u32,
         prop::bool::weighted(0.2),
     )
@@ -61,25 +66,38 @@ fn call() -> impl Strategy<Value = CallSpec> {
     )
 }
 
+fn answer() -> impl Strategy<Value = Answer> {
+    prop_oneof![
+        3 => Just(Answer::Approve),
+        2 => Just(Answer::Edit),
+        2 => Just(Answer::Reject),
+        1 => Just(Answer::Ignore),
+    ]
+}
+
 fn scenario(write: bool) -> impl Strategy<Value = Scenario> {
     (
         prop::collection::vec(tool(write), 3),
         prop::collection::vec(prop::collection::vec(call(), 1..4), 0..3),
         0..2_u32,
-        prop::collection::vec(any::<bool>(), 0..4),
+        prop::collection::vec(answer(), 0..4),
+        prop_oneof![3 => Just(None), 1 => (0..3_usize).prop_map(Some)],
         prop::collection::vec(any::<u8>(), 1..8),
     )
-        .prop_map(|(tools, turns, model_hiccups, rejects, order)| Scenario {
-            tools,
-            turns,
-            model_hiccups,
-            rejects,
-            order,
-        })
+        .prop_map(
+            |(tools, turns, model_hiccups, answers, messages, order)| Scenario {
+                tools,
+                turns,
+                model_hiccups,
+                answers,
+                messages,
+                order,
+            },
+        )
 }
 
 /// Checks what holds in every run, crashed or not, and returns how it ended.
-fn check(world: &mut World) -> Result<Outcome, TestCaseError> {
+fn check(world: &mut World) -> Result<(Outcome, Machine), TestCaseError> {
     let (outcome, live) = world.run();
     prop_assert!(world.violations.is_empty(), "{:?}", world.violations);
     let replayed = world.replayed();
@@ -88,6 +106,7 @@ fn check(world: &mut World) -> Result<Outcome, TestCaseError> {
         live.checkpoint(),
         "EXEC-1: live and replayed state differ"
     );
+    prop_assert!(replayed.questions().next().is_none(), "a pause stays open");
     let (settled, possible, _) = replayed.spent();
     let reported = settled.micros() + possible.micros();
     prop_assert!(
@@ -107,39 +126,130 @@ fn check(world: &mut World) -> Result<Outcome, TestCaseError> {
         "a write twice: {:?}",
         world.writes
     );
-    Ok(outcome)
+    Ok((outcome, live))
 }
 
 /// Every single crash point, and pairs of them, against the run without a crash.
 fn crash_everywhere(scenario: &Scenario, same_end: bool) -> Result<(), TestCaseError> {
     let mut calm = World::new(scenario.clone(), []);
-    let expected = check(&mut calm)?;
+    let (expected, expected_end) = check(&mut calm)?;
     let points = calm.actions;
     let singles = (1..=points).map(|point| vec![point]);
     let pairs = (1..=points).step_by(7).map(|point| vec![point, point + 5]);
     for crashes in singles.chain(pairs) {
         let mut world = World::new(scenario.clone(), crashes.iter().copied());
-        let outcome = check(&mut world)?;
+        let (outcome, end) = check(&mut world)?;
         prop_assert!(world.crashes_seen >= 1);
+        prop_assert_eq!(outcome.word(), expected.word(), "crashes at {:?}", crashes);
         if same_end {
             prop_assert_eq!(&outcome, &expected, "crashes at {:?}", crashes);
+            prop_assert_eq!(
+                end.conversation(),
+                expected_end.conversation(),
+                "crashes at {:?}",
+                crashes
+            );
             prop_assert_eq!(
                 world.applied.len(),
                 calm.applied.len(),
                 "crashes at {:?}",
                 crashes
             );
-        } else {
-            prop_assert_eq!(outcome.word(), expected.word(), "crashes at {:?}", crashes);
         }
     }
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+/// A cancel after each action, and a crash at every third of them.
+fn cancel_everywhere(scenario: &Scenario) -> Result<(), TestCaseError> {
+    let mut calm = World::new(scenario.clone(), []);
+    check(&mut calm)?;
+    for point in 1..=calm.actions {
+        let crashes = (point % 3 == 0).then_some(point + 1);
+        let mut world = World::new(scenario.clone(), crashes).cancelled_at(point);
+        let (outcome, _) = check(&mut world)?;
+        let is_cancelled = world.count(|record| matches!(record, Record::CancelRequested(_))) > 0;
+        let word = if is_cancelled {
+            "cancelled"
+        } else {
+            "completed"
+        };
+        prop_assert_eq!(outcome.word(), word, "cancel at {}", point);
+    }
+    Ok(())
+}
 
-    // CONTRACT R4, A1, A5, S5
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// What happened in a world, in words.
+fn seen(world: &World) -> Vec<&'static str> {
+    let words = world.entries.iter().map(|entry| match &entry.record {
+        Record::PauseResolved(body) => match &body.resolution {
+            Resolution::Approved {
+                override_arguments: Some(_),
+                ..
+            } => "edited",
+            Resolution::Approved { .. } => "approved",
+            Resolution::Rejected { .. } => "rejected",
+            Resolution::Answered { .. } => "heard",
+            Resolution::Expired => "expired",
+            Resolution::Cancelled => "closed",
+        },
+        Record::CallIntended(body) => match body.cause {
+            IntentCause::Dequeued => "dequeued",
+            IntentCause::Approved => "run after its approval",
+            IntentCause::Retry => "retried",
+            IntentCause::Recovered => "recovered",
+        },
+        other => other.kind(),
+    });
+    words.collect()
+}
+
+// RELIABILITY OR14
+#[test]
+fn the_scenarios_reach_what_the_law_is_about() {
+    let mut runner = TestRunner::deterministic();
+    let mut reached = BTreeSet::new();
+    for _ in 0..200 {
+        let scenario = scenario(true).new_tree(&mut runner).unwrap().current();
+        for crash in [None, Some(20)] {
+            let mut world = World::new(scenario.clone(), crash);
+            world.run();
+            reached.extend(seen(&world));
+        }
+    }
+    let awaited = [
+        "edited",
+        "approved",
+        "rejected",
+        "heard",
+        "expired",
+        "closed",
+        "dequeued",
+        "run after its approval",
+        "retried",
+        "recovered",
+        "call_uncertain",
+        "cancel_requested",
+        "model_failed",
+        "rested",
+    ];
+    for word in awaited {
+        assert!(reached.contains(word), "{word} never happened: {reached:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(config(128))]
+
+    // CONTRACT R4, A1, A4, A5, A16, S5, P7, P8, P9, P10
     // CASE 2, 3, 64, 100, 101
     // RELIABILITY C1
     #[test]
@@ -152,5 +262,12 @@ proptest! {
     #[test]
     fn a_crash_anywhere_writes_nothing_twice_where_a_person_tells_what_happened(scenario in scenario(true)) {
         crash_everywhere(&scenario, false)?;
+    }
+
+    // CONTRACT A5, A9, S5
+    // CASE 41, 86
+    #[test]
+    fn a_cancel_at_any_point_ends_it_as_cancelled_and_closes_every_pause(scenario in scenario(true)) {
+        cancel_everywhere(&scenario)?;
     }
 }
