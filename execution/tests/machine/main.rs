@@ -15,6 +15,7 @@ mod approvals;
 mod bench;
 mod bounds;
 mod calls;
+mod catalogue;
 mod decisions;
 mod desk;
 mod limits;
