@@ -98,18 +98,11 @@ impl LetterBody {
                 verdict,
                 shown,
             } => {
-                let pause = match (number, secret) {
-                    (Some(number), None) => PauseKey::Number(number),
-                    (None, Some(secret)) => PauseKey::Secret(secret),
-                    (Some(_), Some(_)) | (None, None) => {
-                        return Err(LetterError("it names not exactly one pause".to_owned()));
-                    }
-                };
-                let (verdict, letter) = (verdict.into(), Some(letter.to_owned()));
+                let (pause, letter) = (named(number, secret)?, Some(letter.to_owned()));
                 Ok(Self::Decide(Decision {
                     pause,
                     by,
-                    verdict,
+                    verdict: verdict.into(),
                     shown,
                     letter,
                 }))
@@ -123,6 +116,17 @@ impl LetterBody {
             Wire::Decide { v, .. } | Wire::Cancel { v, .. } | Wire::Retry { v, .. } => Err(
                 LetterError(format!("version {v} is not known to this build")),
             ),
+        }
+    }
+}
+
+/// The one pause that a decision names.
+fn named(number: Option<u32>, secret: Option<PauseId>) -> Result<PauseKey, LetterError> {
+    match (number, secret) {
+        (Some(number), None) => Ok(PauseKey::Number(number)),
+        (None, Some(secret)) => Ok(PauseKey::Secret(secret)),
+        (Some(_), Some(_)) | (None, None) => {
+            Err(LetterError("it names not exactly one pause".to_owned()))
         }
     }
 }

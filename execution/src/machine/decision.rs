@@ -151,11 +151,7 @@ impl Deciding<'_> {
                 }
             }
             Verdict::Reject { reason } => {
-                let message = if refusal == FinishKind::Uncertain {
-                    texts::uncertain(&by, &reason)
-                } else {
-                    texts::rejected(&by, &reason)
-                };
+                let message = refusal_text(refusal, &by, &reason);
                 self.resolve(pause.number, Resolution::Rejected { reason }, by, letter);
                 self.finish_unrun(call_id.clone(), refusal, &message);
             }
@@ -229,6 +225,15 @@ impl Deciding<'_> {
             answered_by: Some(by),
             letter,
         })));
+    }
+}
+
+/// What the model reads of a call that a person refused, or of whose repetition.
+fn refusal_text(refusal: FinishKind, by: &Principal, reason: &str) -> String {
+    if refusal == FinishKind::Uncertain {
+        texts::uncertain(by, reason)
+    } else {
+        texts::rejected(by, reason)
     }
 }
 

@@ -164,6 +164,9 @@ fn a_tree_that_kills_its_worker_three_times_the_last_time_alone_is_quarantined()
     assert_eq!(bench.trace(), "claimed");
     bench.run("retry-tree");
     assert_eq!(bench.trace(), "retried, intended a.6 recovered, > run a.6");
+    bench.run("crash-alone; crash");
+    let began_anew = "claimed, intended a.8 recovered, > run a.8";
+    assert_eq!(bench.trace(), began_anew, "the count");
 }
 
 // CONTRACT R6
