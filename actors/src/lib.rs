@@ -18,6 +18,7 @@ mod read;
 mod restart;
 mod timer;
 mod tree;
+mod unwind;
 
 pub use agent::{Agent, AgentTool, Agents};
 pub use channel::{Ask, Channel, ChannelError, Channels, Sent};

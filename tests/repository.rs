@@ -1,0 +1,11 @@
+//! What holds for the repository itself: layers, headers, error codes, tags, documents.
+//!
+//! It starts nothing but `cargo tree` and `rustc`, and changes nothing.
+
+mod errors;
+mod headers;
+mod layers;
+mod panics;
+mod readme;
+mod speech;
+mod tagged;
