@@ -133,6 +133,13 @@ impl Bench {
         self.claim(alone);
     }
 
+    /// Another owner goes on from the journal, and somebody cancels: nothing of it may panic.
+    pub(crate) fn go_on(&mut self) {
+        self.epoch = self.machine.epoch().get().min(u64::MAX - 1);
+        self.claim(true);
+        self.run("wait 9999; cancel");
+    }
+
     pub(crate) fn claim(&mut self, alone: bool) {
         self.epoch += 1;
         let random = Arc::clone(&self.random);

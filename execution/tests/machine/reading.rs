@@ -1,9 +1,16 @@
 //! Reading bytes as records: what is newer is left alone, what is none is refused, within bounds of time and memory.
 
+use std::sync::LazyLock;
+
 use leasehold_execution::record::Released;
-use leasehold_execution::{RECORD_BYTES_MAX, Record, RecordError, read_entries, write_entries};
+use leasehold_execution::{
+    Machine, RECORD_BYTES_MAX, Record, RecordError, read_entries, write_entries,
+};
+use leasehold_types::TreeId;
+use proptest::prelude::*;
 
 use crate::bench::Bench;
+use crate::desk::plan;
 
 fn line(kind: &str, v: u32, more: &str, body: &str) -> String {
     format!("{{\"kind\":\"{kind}\",\"v\":{v},\"x\":0,\"at\":1{more},\"body\":{body}}}\n")
@@ -158,4 +165,74 @@ fn what_could_not_be_read_is_not_written() {
         matches!(error, RecordError::Malformed { position: 0, .. }),
         "{error}"
     );
+}
+
+/// Journals with much in them, as they are written.
+static JOURNALS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let scripts = [
+        "calls a:refund b:write c:alone; sent 1; crash; approve 1; ok c; reject 2 no; ok a; says done",
+        "model-fails; wait 1; calls a:idem b:paid; timeout b; late b; crash; retry a; cancel; ok a",
+        "calls a:refund; unsent 1; wait 1; sent 1; rest; crash; edit 1 {\"n\":1}; fatal a",
+        "calls a:idem; crash; crash; crash-alone; crash; retry-tree; cancel; ok a",
+    ];
+    let written = |script: &&str| write_entries(&Bench::ran(script).journal).unwrap();
+    scripts.iter().map(written).collect()
+});
+
+/// Reads what stands there and goes on from it as an owner would.
+fn go_on(written: &[u8]) {
+    let Ok(read) = read_entries(written) else {
+        return;
+    };
+    let mut bench = Bench::new(plan());
+    let mut machine = Machine::new(TreeId::from_u128(1), bench.machine.plan().clone());
+    if machine.replay(&read).is_err() || machine.started().is_none() {
+        return;
+    }
+    bench.machine = machine;
+    bench.journal = read;
+    bench.go_on();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    // BAD INPUT 66, 69
+    #[test]
+    fn a_journal_with_lines_lost_doubled_and_moved_is_refused_or_gone_on_from_and_never_a_panic(
+        which in 0..4_usize,
+        edits in prop::collection::vec((0..3_u8, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let journal = &JOURNALS[which];
+        let mut lines: Vec<&[u8]> = journal.split_inclusive(|byte| *byte == b'\n').collect();
+        for (edit, from, to) in edits {
+            let (from, to) = (from.index(lines.len()), to.index(lines.len()));
+            match edit {
+                0 if lines.len() > 1 => drop(lines.remove(from)),
+                1 => lines.insert(to, lines[from]),
+                _ => lines.swap(from, to),
+            }
+        }
+        go_on(&lines.concat());
+    }
+
+    // BAD INPUT 67, 71
+    #[test]
+    fn a_journal_with_bytes_changed_is_refused_or_gone_on_from_and_never_a_panic(
+        which in 0..4_usize,
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut journal = JOURNALS[which].clone();
+        for (at, byte) in flips {
+            let at = at.index(journal.len());
+            journal[at] = byte;
+        }
+        go_on(&journal);
+    }
+
+    // BAD INPUT 71
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
+        go_on(&bytes);
+    }
 }
