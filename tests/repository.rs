@@ -5,6 +5,7 @@
 mod errors;
 mod headers;
 mod layers;
+mod pages;
 mod panics;
 mod readme;
 mod speech;

@@ -32,20 +32,3 @@ fn no_file_holds_a_placeholder_a_path_of_one_machine_or_a_registrys_host() {
     }
     assert!(found.is_empty(), "{found:#?}");
 }
-
-#[test]
-fn links_of_documents_lead_to_files() {
-    let mut dead = Vec::new();
-    for file in sources::all().unwrap() {
-        let is_document = std::path::Path::new(&file.path)
-            .extension()
-            .is_some_and(|ending| ending == "md");
-        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for link in leasehold_tests::documents::local_links(&file.text) {
-            if is_document && !sources::root().join(folder).join(&link).exists() {
-                dead.push(format!("{}: {link}", file.path));
-            }
-        }
-    }
-    assert!(dead.is_empty(), "{dead:#?}");
-}

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::rows::List;
+use crate::sources::Source;
 use crate::tags::Tags;
 
 /// Heads the part of a document that the program `rows` writes; the part ends at the next comment or at the end.
@@ -74,6 +75,20 @@ pub const fn title(list: List) -> &'static str {
         List::Reliability => "Faults",
         List::BadInput => "Bad inputs",
     }
+}
+
+/// The list of decisions, by number, each called by its page's heading.
+#[must_use]
+pub fn decisions(sources: &[Source]) -> String {
+    sources
+        .iter()
+        .filter_map(|file| {
+            let name = file.path.strip_prefix("docs/decisions/")?;
+            let heading = file.text.lines().next()?.strip_prefix("# ")?;
+            let is_page = name.starts_with(|sign: char| sign.is_ascii_digit());
+            is_page.then(|| format!("- [{heading}]({name})\n"))
+        })
+        .collect()
 }
 
 /// The lines of the first code block below a heading of that text.

@@ -1,4 +1,4 @@
-//! Writes the parts of documents that can be derived: the index of error codes and the table of rows that tests prove.
+//! Writes the parts of documents that can be derived: the indexes of error codes and decisions, the table of rows that tests prove.
 //!
 //! The tests of this package compare the same parts and fail where they are stale; they never write.
 
@@ -11,6 +11,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sources = sources::all()?;
     let index = codes::index(&codes::explained(&sources));
     write("docs/errors.md", &index)?;
+    write(
+        "docs/decisions/README.md",
+        &format!("\n{}", documents::decisions(&sources)),
+    )?;
     write(
         "docs/reliability.md",
         &documents::proven_rows(&tags::read(&sources)),
