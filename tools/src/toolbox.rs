@@ -93,6 +93,12 @@ pub struct UnknownToolError {
 impl UnknownToolError {
     /// The most names that are offered instead.
     pub const NEAREST_MAX: usize = 3;
+
+    /// The names that are offered instead, the nearest first.
+    #[must_use]
+    pub fn nearest(&self) -> &[String] {
+        &self.nearest
+    }
 }
 
 impl fmt::Display for UnknownToolError {
