@@ -220,6 +220,8 @@ fn text_beside_calls_is_kept_and_is_no_end_and_an_empty_answer_is_repaired_withi
     let mut bench = Bench::new(plan());
     bench.answer("let me look", vec![call("a:read")], StopReason::Finished);
     assert_eq!(bench.trace(), "answered 1, > run a.1");
+    let between = "empty; empty; calls a:read; ok a; empty; says done";
+    check("in a row", plan(), between, "answered 5, ended completed");
     let unusable = "[model.answer-unusable] ";
     for word in ["empty", "cut-text"] {
         let once = format!("{word}; says done");

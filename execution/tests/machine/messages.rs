@@ -103,4 +103,9 @@ fn limits_hold_from_each_message_on() {
         &script,
         "answered 8, ended limit-exceeded",
     );
+    let mut strict = talk();
+    strict.limits.identical_failing_calls = 2;
+    let script = "calls a:read; error a; says hi; message 1 more; calls b:read; error b";
+    let expected = "finished b error, model 4.1, > ask 4.1";
+    check("a failure of an earlier round", strict, script, expected);
 }

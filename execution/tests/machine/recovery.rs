@@ -21,6 +21,11 @@ fn a_call_that_was_cut_off_runs_again_where_its_class_allows_and_else_a_person_d
         ("read", "calls a:read; crash", again),
         ("idempotent", "calls a:idem; wait 3599; crash", again),
         (
+            "idempotent, its key forgotten since its first intent",
+            "calls a:idem; wait 3599; crash; wait 1; crash",
+            asks,
+        ),
+        (
             "idempotent, its key forgotten",
             "calls a:idem; wait 3600; crash",
             asks,
