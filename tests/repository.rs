@@ -9,4 +9,5 @@ mod pages;
 mod panics;
 mod readme;
 mod speech;
+mod supply;
 mod tagged;
