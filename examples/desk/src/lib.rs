@@ -1,1 +1,0 @@
-//! A support desk over CSV and JSON files.
