@@ -188,6 +188,15 @@ fn a_repeated_call_is_reserved_anew_and_refused_where_the_budget_does_not_cover_
     );
     let one = "claimed, intended a.2 recovered, finished b budgetexceeded, > run a.2";
     check("one of two", budget(30), "calls a:paid b:paid; crash", one);
+    let mut narrow = budget(15);
+    narrow.limits.parallel_calls = 1;
+    let next = "claimed, finished a budgetexceeded, intended b.2 recovered, > run b.2";
+    check(
+        "it makes room for the next",
+        narrow,
+        "calls a:paid b:read; crash",
+        next,
+    );
     let mut bench = Bench::new(budget(15));
     bench.run("calls a:paid");
     bench.costs = 6;

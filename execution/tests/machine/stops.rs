@@ -101,6 +101,21 @@ fn a_cancel_ends_it_as_cancelled_in_every_state_and_closes_its_pauses() {
 }
 
 // CONTRACT A9
+#[test]
+fn a_call_that_may_have_run_once_is_not_told_as_one_that_did_not() {
+    let mut narrow = plan();
+    narrow.limits.parallel_calls = 1;
+    let script = "calls a:write b:read; crash; approve 1; cancel; ok b";
+    let expected = "finished b ok, finished a uncertain, ended cancelled";
+    check(
+        "its second run was allowed and did not begin",
+        narrow,
+        script,
+        expected,
+    );
+}
+
+// CONTRACT A9
 // CASE 41
 // RELIABILITY AP6
 #[test]
