@@ -42,7 +42,7 @@ use self::log::Log;
 use self::place::StoreLock;
 use self::queue::{Queue, Request};
 use self::table::Table;
-use self::worker::Worker;
+use self::worker::{Worker, join};
 use crate::reply::channel;
 use crate::{
     AppendDone, AppendOutcome, FollowCursor, FollowPage, Journal, JournalError, SealedFrame,
@@ -133,14 +133,13 @@ impl Drop for EmbeddedStore {
     fn drop(&mut self) {
         self.shared.queue.close();
         if let Some(writer) = self.writer.take() {
-            // Its panic has poisoned the store and was told.
-            drop(writer.join());
+            join(writer);
         }
         self.shared.health.close();
         self.shared.appended.notify(usize::MAX);
         self.shared.desk.close();
         if let Some(keeper) = self.keeper.take() {
-            drop(keeper.join());
+            join(keeper);
         }
         if self.shared.health.check() == Err(JournalError::Closed) {
             // Without the note the next start looks a little longer.

@@ -282,11 +282,13 @@ fn open_or_create(path: &Path) -> Result<Database, redb::Error> {
     if is_new && let Some(directory) = path.parent() {
         super::segment::sync_directory(directory)?;
     }
-    let transaction = database.begin_write()?;
-    inbox::make_tables(&transaction)?;
-    keys::make_tables(&transaction)?;
-    blobs::make_tables(&transaction)?;
-    transaction.commit()?;
+    if database.begin_read()?.open_table(blobs::BLOBS).is_err() {
+        let transaction = database.begin_write()?;
+        inbox::make_tables(&transaction)?;
+        keys::make_tables(&transaction)?;
+        transaction.open_table(blobs::BLOBS)?;
+        transaction.commit()?;
+    }
     Ok(database)
 }
 

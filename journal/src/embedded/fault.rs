@@ -6,6 +6,10 @@ pub(super) use planned::Faults;
 pub use planned::{FaultAction, FaultPlan};
 
 /// A moment in the life of a write.
+#[cfg_attr(
+    not(feature = "fault-points"),
+    expect(unreachable_pub, reason = "it is given out with the feature")
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultPoint {
     /// The frame is about to be written.

@@ -168,8 +168,12 @@ pub(super) fn is_torn(offset: usize, bytes: &[u8], header: Option<&RecordHeader>
     let Some(record) = bytes.get(..span) else {
         return true;
     };
+    // Zeros with one changed byte were never a header.
+    let is_free = header.is_none() && record.iter().filter(|byte| **byte != 0).count() <= 1;
     // REC-2: cut at a byte, or at a sector.
-    record.last() == Some(&0) || sectors(offset, record).any(|part| part.iter().all(|b| *b == 0))
+    is_free
+        || record.last() == Some(&0)
+        || sectors(offset, record).any(|part| part.iter().all(|byte| *byte == 0))
 }
 
 /// The parts of `bytes`, which begin at `offset`, that lie in one sector each.

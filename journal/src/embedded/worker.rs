@@ -44,12 +44,19 @@ impl<J: Send + 'static> Worker<J> {
     }
 }
 
+/// Waits for a thread's end, unless it is this one: a callback may hold the last reference to the store.
+pub(super) fn join(thread: JoinHandle<()>) {
+    if thread.thread().id() != std::thread::current().id() {
+        // A panic there has been told to whoever waited for it.
+        drop(thread.join());
+    }
+}
+
 impl<J> Drop for Worker<J> {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there has been told to whoever waited for it.
-            drop(thread.join());
+            join(thread);
         }
     }
 }

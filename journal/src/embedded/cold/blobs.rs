@@ -1,19 +1,15 @@
 //! Blobs in redb.
 
 use leasehold_types::{BoxFuture, Digest, TreeId};
-use redb::{TableDefinition, WriteTransaction};
+use redb::TableDefinition;
 
 use crate::blobs::{BLOB_BYTES_MAX, checked};
 use crate::embedded::EmbeddedStore;
 use crate::{BlobError, Blobs, JournalError};
 
 /// Bodies: by tree and hash. The hash is their checksum.
-const BLOBS: TableDefinition<'_, (u128, [u8; 32]), &[u8]> = TableDefinition::new("blobs");
-
-pub(super) fn make_tables(transaction: &WriteTransaction) -> Result<(), redb::Error> {
-    transaction.open_table(BLOBS)?;
-    Ok(())
-}
+pub(super) const BLOBS: TableDefinition<'_, (u128, [u8; 32]), &[u8]> =
+    TableDefinition::new("blobs");
 
 impl Blobs for EmbeddedStore {
     fn put_blob(&self, tree: TreeId, body: Vec<u8>) -> BoxFuture<'_, Result<Digest, JournalError>> {
