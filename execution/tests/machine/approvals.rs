@@ -300,7 +300,7 @@ fn an_approval_that_nobody_gives_in_time_expires_once_by_the_clock_of_whoever_lo
     assert_eq!(late.machine.summary().next_due, due);
     late.run("rest");
     assert_eq!(late.replayed().next_due(), due);
-    late.sleep(61);
+    late.sleep(60);
     assert_eq!(
         late.decide(1, person("erik"), approve()),
         DecisionReply::Expired,
