@@ -247,7 +247,7 @@ fn the_scenarios_reach_what_the_law_is_about() {
 }
 
 proptest! {
-    #![proptest_config(config(96))]
+    #![proptest_config(config(64))]
 
     // CONTRACT R4, A1, A4, A5, A16, S5, P7, P8, P9, P10
     // CASE 2, 3, 64, 100, 101
