@@ -147,7 +147,7 @@ async fn ask(job: ModelJob) -> ModelReport {
         permit,
         ..
     } = job;
-    let chat = model.chat(permit, &request, &job.signal);
+    let chat = leasehold_models::ask(&*model, permit, &request, &job.signal);
     let answered = within(chat, &*job.clock, job.timeout, &job.signal).await;
     let result = match answered {
         Ok(Ok(answer)) => {

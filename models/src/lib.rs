@@ -22,7 +22,7 @@ mod spend;
 pub use answer::{ModelAnswer, ModelCall, StopReason};
 pub use error::{ModelError, Retry, TransportPhase};
 pub use history::HistoryError;
-pub use model::Model;
+pub use model::{Model, ask};
 pub use name::{ModelName, ModelNameError};
 pub use price::{Price, Rates};
 pub use price_book::PriceBook;

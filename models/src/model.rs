@@ -1,6 +1,6 @@
 //! The seam to models: one trait, one call, and a permit for each.
 
-use leasehold_types::{BoxFuture, Permit, Signal};
+use leasehold_types::{BoxFuture, Permit, PermitToken, Signal};
 
 use crate::{ModelAnswer, ModelError, ModelRequest, Price, Reservation};
 
@@ -31,4 +31,14 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     fn estimate(&self, request: &ModelRequest) -> Reservation {
         Reservation::of(request, self.price())
     }
+}
+
+/// Asks a model once: [`Model::chat`] with whatever is a permit, and a clear refusal by the compiler for whatever is none.
+pub fn ask<'a>(
+    model: &'a dyn Model,
+    permit: impl PermitToken,
+    request: &'a ModelRequest,
+    signal: &'a Signal,
+) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
+    model.chat(permit.into_permit(), request, signal)
 }
