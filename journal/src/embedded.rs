@@ -9,6 +9,8 @@
 
 mod cold;
 mod config;
+#[cfg(test)]
+mod each_byte;
 mod fault;
 mod health;
 mod keeper;

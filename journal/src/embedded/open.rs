@@ -41,25 +41,39 @@ impl EmbeddedStore {
         let lock = StoreLock::acquire(config, boot)?;
         let identity = identify(config, boot)?;
         let (log, recovery) = load(config, identity, &mut warnings)?;
-        let is_damaged = recovery.is_damaged();
-        let saved_end = mend(config, identity, &log, &recovery, is_damaged)?;
+        let saved_end = mend(config, identity, &log, &recovery)?;
         if !lock.was_closed {
             warnings.push(StoreWarning::NotClosed);
         }
         warnings.extend(recovery.warnings);
         let health = Arc::new(Health::new(fatal));
         let cold = Arc::new(Cold::open(config, &health)?);
-        let shared = Arc::new(Shared {
-            log,
-            table: Mutex::new(recovery.table),
-            queue: Queue::new(config.queue_appends_max, config.queue_bytes_max),
-            desk: Desk::default(),
-            appended: Event::new(),
-            health,
-        });
+        let shared = Arc::new(share(config, log, recovery.table, health));
         let store = start(config, identity, shared, cold, lock, saved_end)?;
         Ok(OpenedStore { store, warnings })
     }
+}
+
+fn share(config: &EmbeddedConfig, log: Log, table: Table, health: Arc<Health>) -> Shared {
+    Shared {
+        log,
+        table: Mutex::new(table),
+        queue: Queue::new(config.queue_appends_max, config.queue_bytes_max),
+        desk: Desk::default(),
+        appended: Event::new(),
+        health,
+    }
+}
+
+/// What opening makes of the log, for reading only and without threads.
+#[cfg(test)]
+pub(super) fn log_only(config: &EmbeddedConfig) -> Result<Shared, StoreOpenError> {
+    let boot = BootId::from_u128(1);
+    let identity = identify(config, boot)?;
+    let (log, recovery) = load(config, identity, &mut Vec::new())?;
+    mend(config, identity, &log, &recovery)?;
+    let health = Arc::new(Health::new(Arc::new(|_| {})));
+    Ok(share(config, log, recovery.table, health))
 }
 
 /// Says what the store is, and makes it one where nothing is there.
@@ -133,7 +147,6 @@ fn mend(
     identity: Identity,
     log: &Log,
     recovery: &Recovery,
-    is_damaged: bool,
 ) -> Result<u64, StoreOpenError> {
     let directory = &config.directory;
     let (number, offset) = log.place(recovery.table.end);
@@ -158,7 +171,7 @@ fn mend(
     zero(&file, from.min(until), until).map_err(full_or("mend the log's end"))?;
     // What was read may be in the page cache only: it becomes durable before anybody sees it.
     file.sync_all().map_err(io(what()))?;
-    if !is_damaged {
+    if !recovery.is_damaged() {
         return Ok(0);
     }
     let bytes = recovery.table.save(identity.store);

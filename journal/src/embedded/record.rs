@@ -102,20 +102,42 @@ impl Codec {
     }
 
     /// The header that stood at `position` before one of its bytes changed, if one byte is all that changed.
+    ///
+    /// The checksum is linear: what a changed bit does to it depends on the bit's place alone.
     pub(super) fn one_byte_off(&self, position: u64, bytes: &[u8]) -> Option<RecordHeader> {
         let mut tried: [u8; HEADER_BYTES] = bytes.get(..HEADER_BYTES)?.try_into().ok()?;
+        let named = tried[CHECKED_BYTES..].first_chunk::<4>()?;
+        let computed = self.checksum(position, &tried[..CHECKED_BYTES]);
+        let difference = computed ^ u32::from_be_bytes(*named);
         for at in 0..HEADER_BYTES {
+            let bits = effects(at);
             let found = tried[at];
-            for difference in 1..=u8::MAX {
-                tried[at] = found ^ difference;
-                if let Some(header) = self.header(position, &tried) {
-                    return Some(header);
+            for change in 1..=u8::MAX {
+                let changed = (0..8).filter(|bit| change >> bit & 1 == 1);
+                if changed.fold(0, |sum, bit| sum ^ bits[bit]) == difference {
+                    tried[at] = found ^ change;
+                    if let Some(header) = self.header(position, &tried) {
+                        return Some(header);
+                    }
                 }
             }
             tried[at] = found;
         }
         None
     }
+}
+
+/// What each bit of a header's byte does to the difference between the checksum that it names and the one it has.
+fn effects(at: usize) -> [u32; 8] {
+    let effect = |bit: usize| {
+        let mut header = [0; HEADER_BYTES];
+        header[at] = 1 << bit;
+        let named = header[CHECKED_BYTES..].first_chunk().copied();
+        let computed = crc32fast::hash(&header[..CHECKED_BYTES]);
+        let of_zeros = crc32fast::hash(&[0; CHECKED_BYTES]);
+        computed ^ of_zeros ^ u32::from_be_bytes(named.unwrap_or_default())
+    };
+    std::array::from_fn(effect)
 }
 
 fn read_fields(bytes: &[u8]) -> Option<RecordHeader> {
