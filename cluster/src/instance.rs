@@ -55,6 +55,16 @@ impl Default for Seams {
     }
 }
 
+/// Which executions an instance goes on with by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Moves {
+    /// All that were left over from before or become due.
+    #[default]
+    All,
+    /// Those alone that are started or get a letter while it runs: it is there for one command.
+    Asked,
+}
+
 /// Where an instance keeps what it does, and where it agrees with others who does it.
 #[derive(Debug, Clone)]
 pub struct Backends {
@@ -98,6 +108,19 @@ impl Instance {
         application: Application,
         seams: Seams,
     ) -> Result<Self, OpenError> {
+        Self::open_moving(config, application, seams, Moves::All).await
+    }
+
+    /// Opens the store and goes on with these executions.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub async fn open_moving(
+        config: &Config,
+        application: Application,
+        seams: Seams,
+        moves: Moves,
+    ) -> Result<Self, OpenError> {
         let boot = BootId::new(&*seams.random);
         let opened = open_store(config, boot, Arc::clone(&seams.clock)).await?;
         let OpenedBackends {
@@ -105,7 +128,7 @@ impl Instance {
             warnings,
             closed,
         } = opened;
-        let mut instance = Self::start(config, boot, backends, application, seams).await?;
+        let mut instance = Self::start(config, boot, backends, application, seams, moves).await?;
         instance.warnings = warnings;
         instance.closed = Some(closed);
         Ok(instance)
@@ -122,7 +145,7 @@ impl Instance {
         seams: Seams,
     ) -> Result<Self, OpenError> {
         let boot = BootId::new(&*seams.random);
-        Self::start(config, boot, backends, application, seams).await
+        Self::start(config, boot, backends, application, seams, Moves::All).await
     }
 
     async fn start(
@@ -131,6 +154,7 @@ impl Instance {
         backends: Backends,
         application: Application,
         seams: Seams,
+        moves: Moves,
     ) -> Result<Self, OpenError> {
         let Backends { store, leases } = backends;
         let holder = Holder {
@@ -164,7 +188,7 @@ impl Instance {
             let _gone = ear.cast(KeeperMsg::Closed(tree, how.clone()));
         }));
         // Only now: a tree that closed before the keeper listened is at rest in the store, where the keeper looks next.
-        let _gone = keeper.cast(KeeperMsg::Begin(node.clone()));
+        let _gone = keeper.cast(KeeperMsg::Begin(node.clone(), moves));
         Ok(Self {
             node,
             keeper,

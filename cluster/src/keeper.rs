@@ -14,6 +14,7 @@ use leasehold_journal::{JournalError, Store};
 use leasehold_types::{Clock, TreeId};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 
+use crate::instance::Moves;
 use machine::{KeeperMachine, Wake};
 
 /// Heads that are asked for with one read.
@@ -25,8 +26,8 @@ const SLEEP_MAX: Duration = Duration::from_secs(60);
 
 /// What the keeper is told.
 pub(crate) enum KeeperMsg {
-    /// Look at every tree there is, and wake what has something to do.
-    Begin(Node),
+    /// Look at every tree there is, and wake what has something to do; or only hold the times of those that close.
+    Begin(Node, Moves),
     /// A tree's actors have ended.
     Closed(TreeId, Closed),
     /// Time has passed.
@@ -75,9 +76,12 @@ impl Actor for KeeperActor {
         state: &mut State,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            KeeperMsg::Begin(node) => {
+            KeeperMsg::Begin(node, moves) => {
                 state.node = Some(node);
-                state.scan().await;
+                match moves {
+                    Moves::All => state.scan().await,
+                    Moves::Asked => state.scan = None,
+                }
             }
             KeeperMsg::Closed(tree, how) => {
                 state.machine.on_closed(state.clock.now(), tree, &how);

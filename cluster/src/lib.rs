@@ -9,5 +9,5 @@ mod keeper;
 mod store;
 
 pub use config::Config;
-pub use instance::{Application, Backends, Instance, OpenError, Seams};
+pub use instance::{Application, Backends, Instance, Moves, OpenError, Seams};
 pub use store::{OpenedBackends, open_store};
