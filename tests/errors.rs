@@ -6,9 +6,10 @@ use leasehold_tests::{codes, documents, sources};
 fn every_error_code_has_an_entry_that_says_what_to_do() {
     let sources = sources::all().unwrap();
     let explained = codes::explained(&sources);
-    let missing: Vec<_> = codes::written(&sources)
+    let missing: Vec<String> = codes::written(&sources)
         .into_iter()
         .filter(|(code, _)| !explained.contains_key(code))
+        .map(|(code, files)| format!("{code} in {}", files.join(", ")))
         .collect();
     assert!(missing.is_empty(), "no entry in docs/errors: {missing:#?}");
 }

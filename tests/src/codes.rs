@@ -2,7 +2,7 @@
 //!
 //! A code is `[area.what-is-wrong]`; in sources it is found where it heads a text, behind the quote that opens it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::Source;
 
@@ -10,7 +10,9 @@ use crate::sources::Source;
 #[must_use]
 pub fn written(sources: &[Source]) -> BTreeMap<String, Vec<String>> {
     let mut codes: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for source in sources.iter().filter(|source| source.is_shipped()) {
+    let of_tests = modules_of_tests(sources);
+    let shipped = |source: &&Source| source.is_shipped() && !of_tests.contains(&source.path);
+    for source in sources.iter().filter(shipped) {
         for code in heading_texts(source.without_unit_tests()) {
             let files = codes.entry(code).or_default();
             if files.last() != Some(&source.path) {
@@ -60,6 +62,23 @@ pub fn index(explained: &BTreeMap<String, Vec<String>>) -> String {
         }
     }
     text
+}
+
+/// Paths of the modules that are declared for tests only.
+fn modules_of_tests(sources: &[Source]) -> BTreeSet<String> {
+    let mut paths = BTreeSet::new();
+    for source in sources.iter().filter(|source| source.is_rust()) {
+        let beside = ["/mod.rs", "/lib.rs", "/main.rs"]
+            .iter()
+            .find_map(|root| source.path.strip_suffix(root));
+        let folder = beside.or_else(|| source.path.strip_suffix(".rs"));
+        let declarations = source.text.split("#[cfg(test)]\nmod ").skip(1);
+        for name in declarations.filter_map(|text| text.split_once(';')) {
+            let folder = folder.unwrap_or_default();
+            paths.insert(format!("{folder}/{}.rs", name.0));
+        }
+    }
+    paths
 }
 
 /// The codes of texts in `code`, in order, repeats included.
