@@ -1,0 +1,136 @@
+//! One store with its outside world, and the processes that work there one after the other.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use tempfile::TempDir;
+
+use crate::job::{DIRECTORY, Fault, JOB, Job, Person};
+use crate::outside::Outside;
+
+/// The test that becomes a worker where this program is started with a job.
+const HOST: &str = "points::a_run_without_a_crash_ends_with_every_effect_made_once";
+/// The most processes one after the other before a site is called stuck.
+const PROCESSES_MAX: u32 = 64;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Its runs have ended.
+    Done,
+    /// By SIGKILL.
+    Killed,
+    /// By `abort`.
+    Aborted,
+}
+
+/// A store and the world outside it.
+#[derive(Debug)]
+pub(crate) struct Site {
+    directory: TempDir,
+    runs: Vec<String>,
+    pub(crate) person: Person,
+    processes: u32,
+    /// Processes that were killed or aborted.
+    pub(crate) crashes: u32,
+}
+
+impl Site {
+    pub(crate) fn new(runs: &[&str]) -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            runs: runs.iter().map(|run| (*run).to_owned()).collect(),
+            person: Person::Answers,
+            processes: 0,
+            crashes: 0,
+        }
+    }
+
+    /// The reference execution alone.
+    pub(crate) fn reference() -> Self {
+        Self::new(&["reference-0"])
+    }
+
+    /// Goes on with other runs in the same store.
+    pub(crate) fn next_runs(&mut self, runs: Vec<String>) {
+        self.runs = runs;
+    }
+
+    pub(crate) fn runs(&self) -> &[String] {
+        &self.runs
+    }
+
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn outside(&self) -> Outside {
+        Outside::at(self.path(), 0)
+    }
+
+    /// The next process, with its standard streams as they are given.
+    pub(crate) fn command(&mut self, fault: Option<Fault>) -> Command {
+        self.processes += 1;
+        let job = Job {
+            directory: self.path().to_owned(),
+            process: self.processes,
+            runs: self.runs.clone(),
+            person: self.person,
+            fault,
+        };
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args([HOST, "--exact", "--nocapture", "--test-threads=1"])
+            .env(DIRECTORY, self.path())
+            .env(JOB, job.words())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        command
+    }
+
+    /// Runs one process to its end, by itself or by its fault.
+    pub(crate) fn run(&mut self, fault: Option<Fault>) -> End {
+        let status = self.command(fault).status().unwrap();
+        self.ended(status)
+    }
+
+    /// Runs one process and kills it once it has said `events` things; sooner if it ends by itself.
+    pub(crate) fn run_and_kill_after(&mut self, events: usize) -> End {
+        let mut child = self.command(None).stdout(Stdio::piped()).spawn().unwrap();
+        wait_for_words(&mut child, "did", events);
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        self.ended(status)
+    }
+
+    /// Goes on until the runs have ended.
+    #[track_caller]
+    pub(crate) fn finish(&mut self) {
+        while self.run(None) != End::Done {
+            assert!(self.processes < PROCESSES_MAX, "the runs do not end");
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn ended(&mut self, status: ExitStatus) -> End {
+        let end = match (status.code(), status.signal()) {
+            (Some(0), _) => End::Done,
+            (_, Some(9)) => End::Killed,
+            (_, Some(6)) => End::Aborted,
+            _ => panic!("a process ended unplanned: {status}"),
+        };
+        self.crashes += u32::from(end != End::Done);
+        end
+    }
+}
+
+/// Reads what a child says until it has said `word` so often, or is gone. Whether it was said.
+pub(crate) fn wait_for_words(child: &mut Child, word: &str, times: usize) -> bool {
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let said = out
+        .lines()
+        .map_while(Result::ok)
+        .filter(|line| line == word);
+    said.take(times).count() == times
+}
