@@ -176,6 +176,9 @@ impl Node {
             self.check_thread(&request, before).await?;
             self.write_start(agent, before, request).await?;
             self.wake(before.tree(), ClaimCause::Start);
+        } else {
+            // Its owner may be gone since: whoever starts it again wants it to go on.
+            self.wake(before.tree(), ClaimCause::Takeover);
         }
         Ok(before)
     }

@@ -1,6 +1,8 @@
 //! The application as a program declares it: a plain value that nothing has checked yet.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use leasehold_actors::Channel;
@@ -265,6 +267,19 @@ impl App {
     /// Everything that is wrong with it.
     pub fn assemble(&self, environment: Option<&str>) -> Result<Assembly, CheckErrors> {
         Assembly::of(self, environment)
+    }
+
+    /// Runs the command line: `dev`, `serve`, `check`, `describe` and the others.
+    #[must_use]
+    pub fn main(self) -> ExitCode {
+        self.main_with(leasehold_cluster::config::arguments())
+    }
+
+    /// The same with these arguments, the program's name first: for a program that takes options of its own before them.
+    #[must_use]
+    pub fn main_with(self, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        crate::cli::main(self, &arguments)
     }
 
     /// Runs it within this program, over the embedded store that the configuration names, until [`Runtime::close`].

@@ -9,7 +9,7 @@ use crate::tools::{
 };
 
 /// The agent that handles tickets.
-pub fn support(model: &str) -> Agent {
+pub(crate) fn support(model: &str) -> Agent {
     Agent::new("support")
         .model(model)
         .instructions(
@@ -25,7 +25,7 @@ pub fn support(model: &str) -> Agent {
 }
 
 /// The application over the files of `shop`.
-pub fn app(shop: Shop, model: &str, after: AfterPayment) -> App {
+pub(crate) fn app(shop: Shop, model: &str, after: AfterPayment) -> App {
     App::new("desk")
         .provide(shop)
         .provide(after)

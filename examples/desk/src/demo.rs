@@ -7,7 +7,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::Duration;
 
+use leasehold::{App, PauseTarget, Verdict};
+use leasehold_types::{PauseRef, Principal, PrincipalKind, TreeState};
 use serde_json::Value;
 
 use crate::shop::Shop;
@@ -18,13 +21,15 @@ const PRINCIPAL: &str = "demo-manager";
 const REQUEST: &str = "Please handle ticket T-7.";
 /// The key of the start: the same key is the same execution, also after the kill.
 const KEY: &str = "demo";
+/// The command that decides in the place of a person; only the demonstration runs it.
+pub(crate) const DECIDE: &str = "decide-as-demo-manager";
 /// Marks a directory as made by the demonstration, so that it may be made anew.
 const MARK: &str = ".desk-demo";
 /// The exit code of a command that left an execution waiting for a decision.
 const WAITS: i32 = 5;
 
 /// Ends this process at once, as a power cut would: no destructor, no buffer, no goodbye.
-pub fn kill_own_process() {
+pub(crate) fn kill_own_process() {
     let own = rustix::process::getpid();
     let _killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
 }
@@ -43,7 +48,7 @@ enum DemoError {
 }
 
 /// Shows it, in `directory`.
-pub fn run(directory: &Path) -> ExitCode {
+pub(crate) fn run(directory: &Path) -> ExitCode {
     match show(directory) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -71,17 +76,9 @@ fn show(directory: &Path) -> Result<bool, DemoError> {
         let reference = desk.waiting()?;
         title("   Nobody sits at a terminal");
         say(&format!(
-            "{PRINCIPAL:?} decides, through the same door as everybody: approvals approve {reference}"
+            "The demonstration approves {reference} itself, as {PRINCIPAL:?}, through the door that everybody uses."
         ));
-        let approve: &[&str] = &[
-            "approvals",
-            "approve",
-            &reference,
-            "--as",
-            PRINCIPAL,
-            "--follow",
-        ];
-        status = desk.run(approve, Crash::AfterPayment)?;
+        status = desk.run(&[DECIDE, &reference], Crash::AfterPayment)?;
     }
     if status.signal() != Some(9) {
         say(&format!(
@@ -98,11 +95,50 @@ fn show(directory: &Path) -> Result<bool, DemoError> {
     }
     say("The payment is in the shop's file. That it was made is not in the journal.");
     title("3. The same command again");
-    let status = desk.run(start, Crash::Never)?;
+    let again = [start, &["--quiet"]].concat();
+    let status = desk.run(&again, Crash::Never)?;
     title("4. What the journal says");
     desk.run(&["executions", "show", &desk.execution()?], Crash::Never)?;
     title("5. What the shop says");
     verdict(&shop, status)
+}
+
+/// Approves a pause as the demonstration's own principal, and stays until the execution rests or ends, or this process does.
+pub(crate) fn decide(app: App, reference: &str) -> ExitCode {
+    match decided(app, reference) {
+        Ok(reply) => {
+            say(&reply);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            say(&format!("The decision was not taken: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn decided(app: App, reference: &str) -> Result<String, Box<dyn std::error::Error>> {
+    let reference: PauseRef = reference.parse()?;
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let runtime = app.dev().await?;
+        let by = Principal::new(PRINCIPAL, PrincipalKind::Service);
+        let verdict = Verdict::Approve {
+            override_arguments: None,
+        };
+        let target = PauseTarget::Reference(reference);
+        let wait = Duration::from_secs(30);
+        let reply = runtime
+            .node()
+            .decide(target, by, verdict, None, wait)
+            .await?;
+        let tree = reference.execution.tree();
+        runtime
+            .node()
+            .wait_for(tree, |summary| summary.state != TreeState::Live)
+            .await?;
+        runtime.close().await;
+        Ok(format!("{reply:?}"))
+    })
 }
 
 /// Holds the shop's files against what should be in them.
@@ -158,6 +194,7 @@ impl Desk {
     fn command(&self, arguments: &[&str], crash: Crash) -> Result<Command, DemoError> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("--data").arg(&self.directory);
+        command.env("LEASEHOLD_STORE", self.directory.join("store"));
         if crash == Crash::AfterPayment {
             command.arg("--kill-after-payment");
         }
@@ -188,7 +225,7 @@ impl Desk {
     /// The reference of the one pause that waits.
     fn waiting(&self) -> Result<String, DemoError> {
         let listed = self.json(&["approvals", "list", "--output", "json"])?;
-        text(&listed["approvals"][0]["reference"], &listed)
+        text(&listed["approvals"][0]["pause"], &listed)
     }
 
     /// The one execution there is.

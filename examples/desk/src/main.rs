@@ -60,8 +60,20 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let arguments = command(options.rest, &data);
-    app::app(shop, &options.model, options.after).main_with(arguments)
+    let app = app::app(shop, &options.model, options.after);
+    if options
+        .rest
+        .first()
+        .is_some_and(|command| command == demo::DECIDE)
+    {
+        let reference = options
+            .rest
+            .get(1)
+            .map(|word| word.to_string_lossy())
+            .unwrap_or_default();
+        return demo::decide(app, &reference);
+    }
+    app.main_with(command(options.rest, &data))
 }
 
 /// The command as the application's command line takes it: with the store's place, and `run` with the one agent there is.

@@ -7,11 +7,11 @@ use leasehold_types::TokenUsage;
 use serde_json::{Value, json};
 
 /// The name it goes by.
-pub const NAME: &str = "scripted/desk";
+pub(crate) const NAME: &str = "scripted/desk";
 
 /// A model that handles the ticket its request names.
 #[must_use]
-pub fn model() -> Scripted {
+pub(crate) fn model() -> Scripted {
     let price = Price::per_million(1_000_000, 100_000, 5_000_000);
     Scripted::from_fn(answer).named(NAME).priced(Some(price))
 }

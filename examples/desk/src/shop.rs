@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why the shop cannot do what it is asked.
 #[derive(Debug, thiserror::Error)]
-pub enum ShopError {
+pub(crate) enum ShopError {
     /// There is no such order.
     #[error("no order {0}")]
     NoOrder(String),
@@ -44,68 +44,68 @@ pub enum ShopError {
 
 /// One line of `orders.csv`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
+pub(crate) struct Order {
     /// Its number, like `A-1042`.
-    pub order: String,
+    pub(crate) order: String,
     /// Who bought it.
-    pub customer: String,
+    pub(crate) customer: String,
     /// What it was.
-    pub item: String,
+    pub(crate) item: String,
     /// What was paid, in cents.
-    pub cents: u32,
+    pub(crate) cents: u32,
     /// When, as `2026-11-19`.
-    pub paid_on: String,
+    pub(crate) paid_on: String,
 }
 
 /// One line of `refunds.csv`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refund {
+pub(crate) struct Refund {
     /// The idempotency key it was paid under.
-    pub key: String,
+    pub(crate) key: String,
     /// The order.
-    pub order: String,
+    pub(crate) order: String,
     /// Cents.
-    pub cents: u32,
+    pub(crate) cents: u32,
     /// The receipt's number.
-    pub receipt: String,
+    pub(crate) receipt: String,
 }
 
 /// One ticket of `tickets.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ticket {
+pub(crate) struct Ticket {
     /// Its number, like `T-7`.
-    pub id: String,
+    pub(crate) id: String,
     /// Who wrote it.
-    pub from: String,
+    pub(crate) from: String,
     /// Its subject.
-    pub subject: String,
+    pub(crate) subject: String,
     /// What it says.
-    pub text: String,
+    pub(crate) text: String,
     /// `open` or `closed`.
-    pub status: String,
+    pub(crate) status: String,
     /// What was answered, each under its idempotency key.
-    pub replies: Vec<Reply>,
+    pub(crate) replies: Vec<Reply>,
 }
 
 /// An answer to a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// The idempotency key it was written under.
-    pub key: String,
+    pub(crate) key: String,
     /// What it says.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// The shop's files.
 #[derive(Debug, Clone)]
-pub struct Shop {
+pub(crate) struct Shop {
     directory: PathBuf,
 }
 
 impl Shop {
     /// The shop in `directory`. Nothing is read before it is asked.
     #[must_use]
-    pub fn open(directory: impl Into<PathBuf>) -> Self {
+    pub(crate) fn open(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
         }
@@ -115,7 +115,7 @@ impl Shop {
     ///
     /// # Errors
     /// The files cannot be written.
-    pub fn with_samples(directory: impl Into<PathBuf>) -> Result<Self, ShopError> {
+    pub(crate) fn with_samples(directory: impl Into<PathBuf>) -> Result<Self, ShopError> {
         let shop = Self::open(directory);
         fs::create_dir_all(&shop.directory)?;
         for (name, text) in [
@@ -133,7 +133,7 @@ impl Shop {
 
     /// Where the files are.
     #[must_use]
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
@@ -141,7 +141,7 @@ impl Shop {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn policy(&self) -> Result<String, ShopError> {
+    pub(crate) fn policy(&self) -> Result<String, ShopError> {
         Ok(fs::read_to_string(self.path("policy.txt"))?)
     }
 
@@ -149,7 +149,7 @@ impl Shop {
     ///
     /// # Errors
     /// There is no such order.
-    pub fn order(&self, number: &str) -> Result<(Order, u32), ShopError> {
+    pub(crate) fn order(&self, number: &str) -> Result<(Order, u32), ShopError> {
         let mut reader = csv::Reader::from_path(self.path("orders.csv"))?;
         let orders: Vec<Order> = reader.deserialize().collect::<Result<_, _>>()?;
         let order = orders.into_iter().find(|order| order.order == number);
@@ -166,7 +166,7 @@ impl Shop {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn refunds_of(&self, number: &str) -> Result<Vec<Refund>, ShopError> {
+    pub(crate) fn refunds_of(&self, number: &str) -> Result<Vec<Refund>, ShopError> {
         Ok(self
             .refunds()?
             .into_iter()
@@ -178,7 +178,7 @@ impl Shop {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn refunds(&self) -> Result<Vec<Refund>, ShopError> {
+    pub(crate) fn refunds(&self) -> Result<Vec<Refund>, ShopError> {
         let mut reader = csv::Reader::from_path(self.path("refunds.csv"))?;
         Ok(reader.deserialize().collect::<Result<_, _>>()?)
     }
@@ -187,7 +187,12 @@ impl Shop {
     ///
     /// # Errors
     /// No such order, more than is left of it, or a key that was used for something else.
-    pub fn pay(&self, order: &str, cents: u32, key: &str) -> Result<(Refund, bool), ShopError> {
+    pub(crate) fn pay(
+        &self,
+        order: &str,
+        cents: u32,
+        key: &str,
+    ) -> Result<(Refund, bool), ShopError> {
         let _held = self.lock()?;
         let mut refunds = self.refunds()?;
         if let Some(paid) = refunds.iter().find(|refund| refund.key == key) {
@@ -229,7 +234,7 @@ impl Shop {
     ///
     /// # Errors
     /// There is no such ticket.
-    pub fn ticket(&self, id: &str) -> Result<Ticket, ShopError> {
+    pub(crate) fn ticket(&self, id: &str) -> Result<Ticket, ShopError> {
         let ticket = self.tickets()?.into_iter().find(|ticket| ticket.id == id);
         ticket.ok_or_else(|| ShopError::NoTicket(id.to_owned()))
     }
@@ -244,7 +249,7 @@ impl Shop {
     ///
     /// # Errors
     /// There is no such ticket.
-    pub fn close(&self, id: &str, text: &str, key: &str) -> Result<Ticket, ShopError> {
+    pub(crate) fn close(&self, id: &str, text: &str, key: &str) -> Result<Ticket, ShopError> {
         let _held = self.lock()?;
         let mut tickets = self.tickets()?;
         let ticket = tickets.iter_mut().find(|ticket| ticket.id == id);

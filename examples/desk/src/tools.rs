@@ -6,92 +6,92 @@ use crate::shop::Shop;
 
 /// A question about one ticket.
 #[dto]
-pub struct TicketQuery {
+pub(crate) struct TicketQuery {
     /// Ticket number, like `T-7`.
     #[dto(pattern = "^T-[0-9]+$")]
-    pub ticket: String,
+    pub(crate) ticket: String,
 }
 
 /// A customer's ticket.
 #[dto]
-pub struct TicketText {
+pub(crate) struct TicketText {
     /// Ticket number.
-    pub ticket: String,
+    pub(crate) ticket: String,
     /// Who wrote it.
-    pub from: String,
+    pub(crate) from: String,
     /// What it is about.
-    pub subject: String,
+    pub(crate) subject: String,
     /// What it says.
-    pub text: String,
+    pub(crate) text: String,
     /// `open` or `closed`.
-    pub status: String,
+    pub(crate) status: String,
 }
 
 /// A question about one order.
 #[dto]
-pub struct OrderQuery {
+pub(crate) struct OrderQuery {
     /// Order number, like `A-1042`.
     #[dto(pattern = "^A-[0-9]+$")]
-    pub order: String,
+    pub(crate) order: String,
 }
 
 /// An order.
 #[dto]
-pub struct OrderText {
+pub(crate) struct OrderText {
     /// Order number.
-    pub order: String,
+    pub(crate) order: String,
     /// Who bought it.
-    pub customer: String,
+    pub(crate) customer: String,
     /// What it was.
-    pub item: String,
+    pub(crate) item: String,
     /// What was paid, in cents.
-    pub cents: u32,
+    pub(crate) cents: u32,
     /// What was refunded of it, in cents.
-    pub refunded_cents: u32,
+    pub(crate) refunded_cents: u32,
     /// The day of payment.
-    pub paid_on: String,
+    pub(crate) paid_on: String,
 }
 
 /// Money that goes back to a customer's card.
 #[dto]
-pub struct Refund {
+pub(crate) struct Refund {
     /// Order number, like `A-1042`.
     #[dto(pattern = "^A-[0-9]+$")]
-    pub order: String,
+    pub(crate) order: String,
     /// Amount in cents.
     #[dto(range = 1..=50_000)]
-    pub cents: u32,
+    pub(crate) cents: u32,
 }
 
 /// A paid refund.
 #[dto]
-pub struct Receipt {
+pub(crate) struct Receipt {
     /// The receipt's number.
-    pub receipt: String,
+    pub(crate) receipt: String,
     /// Order number.
-    pub order: String,
+    pub(crate) order: String,
     /// Amount in cents.
-    pub cents: u32,
+    pub(crate) cents: u32,
 }
 
 /// An answer that closes a ticket.
 #[dto]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Ticket number, like `T-7`.
     #[dto(pattern = "^T-[0-9]+$")]
-    pub ticket: String,
+    pub(crate) ticket: String,
     /// What the customer reads.
     #[dto(length = 1..=4_000)]
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Approves refunds to cards.
 #[role(approves = Refund, answered_by = channel)]
-pub struct RefundApproval;
+pub(crate) struct RefundApproval;
 
 /// What the demonstration does right after a refund is in the shop's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterPayment {
+pub(crate) enum AfterPayment {
     /// Nothing.
     GoOn,
     /// Kills its own process, as a power cut at the worst moment would.
@@ -100,7 +100,7 @@ pub enum AfterPayment {
 
 /// Reads a customer's ticket. Changes nothing.
 #[tool(effect = read, timeout = seconds(10))]
-pub async fn read_ticket(
+pub(crate) async fn read_ticket(
     Input(query): Input<TicketQuery>,
     shop: Dep<Shop>,
 ) -> ToolResult<TicketText> {
@@ -116,7 +116,10 @@ pub async fn read_ticket(
 
 /// Finds an order and what was refunded of it. Changes nothing.
 #[tool(effect = read, timeout = seconds(10))]
-pub async fn find_order(Input(query): Input<OrderQuery>, shop: Dep<Shop>) -> ToolResult<OrderText> {
+pub(crate) async fn find_order(
+    Input(query): Input<OrderQuery>,
+    shop: Dep<Shop>,
+) -> ToolResult<OrderText> {
     let (order, refunded_cents) = shop.order(&query.order)?;
     Ok(OrderText {
         order: order.order,
@@ -130,13 +133,13 @@ pub async fn find_order(Input(query): Input<OrderQuery>, shop: Dep<Shop>) -> Too
 
 /// Reads the shop's refund policy. Changes nothing.
 #[tool(effect = read, timeout = seconds(10), max_result_size = kilobytes(16))]
-pub async fn refund_policy(shop: Dep<Shop>) -> ToolResult<PlainText> {
+pub(crate) async fn refund_policy(shop: Dep<Shop>) -> ToolResult<PlainText> {
     Ok(shop.policy()?.into())
 }
 
 /// Pays a refund to the customer's card. Changes billing.
 #[tool(effect = idempotent(days(30)), approval = RefundApproval)]
-pub async fn refund_card(
+pub(crate) async fn refund_card(
     Input(refund): Input<Refund>,
     shop: Dep<Shop>,
     after: Dep<AfterPayment>,
@@ -158,7 +161,7 @@ pub async fn refund_card(
 
 /// Answers a ticket and closes it. Changes the ticket.
 #[tool(effect = idempotent(days(30)))]
-pub async fn close_ticket(
+pub(crate) async fn close_ticket(
     Input(answer): Input<Answer>,
     shop: Dep<Shop>,
     call: CallContext,

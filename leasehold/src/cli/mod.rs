@@ -43,7 +43,7 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
-use leasehold_cluster::config::{arguments, variable};
+use leasehold_cluster::config::variable;
 
 use self::args::{Cli, Command};
 use self::ask::Terminal;
@@ -60,11 +60,10 @@ use crate::escape::line;
 const THREADS_WAIT: Duration = Duration::from_millis(200);
 
 /// Runs the command line that the process was started with.
-pub(crate) fn main(app: App) -> ExitCode {
-    let arguments = arguments();
-    let name = program_name(&arguments, &app);
+pub(crate) fn main(app: App, arguments: &[OsString]) -> ExitCode {
+    let name = program_name(arguments, &app);
     let mut out = Out::standard(streams());
-    let cli = match parse(&arguments, &name) {
+    let cli = match parse(arguments, &name) {
         Ok(cli) => cli,
         Err(error) => return told_usage(&error, &mut out).into(),
     };
