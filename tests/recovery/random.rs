@@ -48,7 +48,7 @@ const KILLS: u32 = 500;
 /// Executions at once.
 const CROWD: u64 = 8;
 /// The most things that a worker says before it is killed, and the most appends before its fault.
-const FAR: u64 = 60;
+const FAR: u64 = 25;
 
 // RELIABILITY C3
 // CONTRACT R4

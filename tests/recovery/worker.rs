@@ -139,6 +139,7 @@ impl Run<'_> {
             };
             let summary = self.node.wait_for(tree, stands).await.unwrap();
             match (summary.state, self.job.person) {
+                (TreeState::Ended, Person::Waits) => return wait_for_a_word("ended").await,
                 (TreeState::Ended, _) | (TreeState::Blocked, Person::LeavesBlocked) => return,
                 (TreeState::Blocked, Person::Answers | Person::Waits) => {
                     self.outside.put("retried");
@@ -146,24 +147,14 @@ impl Run<'_> {
                 }
                 (TreeState::Live | TreeState::Resting, person) => {
                     if person == Person::Waits {
-                        self.wait_for_rest(&desk).await;
+                        let resting = |summary: &TreeSummary| summary.state == TreeState::Resting;
+                        self.node.wait_for(tree, resting).await.unwrap();
+                        wait_for_a_word("rests").await;
                     }
                     desk.answer_all().await;
                 }
             }
         }
-    }
-
-    /// Tells the harness that the execution rests, and waits until it says a word.
-    async fn wait_for_rest(&self, desk: &Desk<'_>) {
-        let resting = |summary: &TreeSummary| summary.state == TreeState::Resting;
-        self.node
-            .wait_for(desk.execution.tree(), resting)
-            .await
-            .unwrap();
-        progress("rests");
-        let word = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
-        word.await.unwrap().unwrap().unwrap();
     }
 
     /// Started again, it is the same execution: the key is the run's name.
@@ -178,4 +169,11 @@ impl Run<'_> {
             idempotency_key: Some(self.name.to_owned()),
         }
     }
+}
+
+/// Tells the harness how things stand, and waits until it says a word.
+async fn wait_for_a_word(stands: &str) {
+    progress(stands);
+    let word = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
+    word.await.unwrap().unwrap().unwrap();
 }
