@@ -81,6 +81,8 @@ pub(crate) struct Commit {
     /// Letters that are over once this is durable.
     pub(crate) settled: Vec<Settled>,
     pub(crate) then: Then,
+    /// Whether something came of the epoch, this commit included.
+    pub(crate) proven: bool,
 }
 
 /// A letter and what its sender is told.
@@ -288,6 +290,7 @@ impl State {
             steps: output.steps,
             settled,
             then,
+            proven: self.machine.is_proven(),
         };
         self.undurable += 1;
         self.tree.cast(TreeMsg::Commit(Box::new(commit)))?;

@@ -12,7 +12,7 @@ use leasehold_execution::machine::DecisionReply;
 use leasehold_execution::record::ClaimCause;
 use leasehold_journal::{LetterId, LetterSeq};
 use leasehold_lease::ClaimToken;
-use leasehold_types::{Epoch, Timestamp, TreeId};
+use leasehold_types::{Epoch, Timestamp, TreeId, Uptime};
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 use tokio::sync::oneshot;
 
@@ -20,11 +20,15 @@ use crate::claim::ClaimOrder;
 use crate::deps::Deps;
 use crate::handle::NodeStats;
 use crate::restart::RestartLimiter;
-use crate::timer::TimerActor;
+use crate::timer::{Ring, TimerActor};
 use crate::tree::{Fault, TreeActor, TreeMsg};
 
 /// How long to wait before a tree that the store could not serve is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// How long a suspect waits for the trees beside it to get somewhere. One that does not, waits on the outside: a call that
+/// takes longer than this does not kill its worker at once.
+const TRIAL_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// How a tree's actors came to an end without failing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +84,10 @@ pub(crate) enum NodeMsg {
         actor: ActorId,
         how: Closed,
     },
+    /// Something came of a tree's epoch.
+    Proven { actor: ActorId },
+    /// A suspect has waited long enough.
+    Trial,
     /// A letter is over.
     Settled { id: LetterId, reply: DecisionReply },
     /// Somebody waits for a letter's outcome.
@@ -105,6 +113,18 @@ struct Awake {
     token: ClaimToken,
     cause: ClaimCause,
     alone: bool,
+    /// Something came of its epoch.
+    proven: bool,
+}
+
+/// A tree that must run alone.
+struct Suspect {
+    tree: TreeId,
+    /// The token that a failed actor of it may still hold the key by.
+    token: ClaimToken,
+    cause: ClaimCause,
+    /// When it began to wait.
+    since: Uptime,
 }
 
 pub(crate) struct State {
@@ -113,8 +133,9 @@ pub(crate) struct State {
     by_actor: BTreeMap<ActorId, TreeId>,
     queue: VecDeque<(TreeId, ClaimCause)>,
     queued: BTreeSet<TreeId>,
-    /// Trees that must run alone, with the token that a failed actor of theirs may still hold the key by.
-    suspects: VecDeque<(TreeId, ClaimToken, ClaimCause)>,
+    suspects: VecDeque<Suspect>,
+    /// A timer for the first of them is under way.
+    trial_waits: bool,
     limiters: BTreeMap<TreeId, RestartLimiter>,
     waiters: BTreeMap<LetterId, oneshot::Sender<DecisionReply>>,
     unable: BTreeMap<TreeId, String>,
@@ -143,6 +164,7 @@ impl Actor for NodeActor {
             queue: VecDeque::new(),
             queued: BTreeSet::new(),
             suspects: VecDeque::new(),
+            trial_waits: false,
             limiters: BTreeMap::new(),
             waiters: BTreeMap::new(),
             unable: BTreeMap::new(),
@@ -163,6 +185,17 @@ impl Actor for NodeActor {
             NodeMsg::Wake { tree, cause } => state.wake(&myself, tree, cause).await,
             NodeMsg::Bell { tree } => state.bell(&myself, tree).await,
             NodeMsg::Closed { tree, actor, how } => state.closed(&myself, tree, actor, how).await,
+            NodeMsg::Proven { actor } => {
+                let tree = state.by_actor.get(&actor);
+                if let Some(awake) = tree.and_then(|tree| state.awake.get_mut(tree)) {
+                    awake.proven = true;
+                }
+                state.try_suspect(&myself).await
+            }
+            NodeMsg::Trial => {
+                state.trial_waits = false;
+                state.try_suspect(&myself).await
+            }
             NodeMsg::Settled { id, reply } => {
                 if let Some(sender) = state.waiters.remove(&id) {
                     let _gone = sender.send(reply);
@@ -238,7 +271,7 @@ impl State {
             let _closing = awake.actor.cast(TreeMsg::Bell);
             return Ok(());
         }
-        if self.is_draining || self.suspects.iter().any(|(waiting, ..)| *waiting == tree) {
+        if self.is_draining || self.suspects.iter().any(|suspect| suspect.tree == tree) {
             return Ok(());
         }
         self.start(myself, tree, ClaimCause::Wake, None).await
@@ -275,6 +308,7 @@ impl State {
                 token,
                 cause,
                 alone,
+                proven: false,
             },
         );
         Ok(())
@@ -301,8 +335,15 @@ impl State {
         }
         self.unable.remove(&tree);
         match &how {
-            Closed::Resting { .. } | Closed::Blocked => self.look_again(myself, tree).await?,
-            Closed::Suspect => self.suspects.push_back((tree, was.token, was.cause)),
+            Closed::Resting { .. } | Closed::Blocked | Closed::Ended => {
+                self.look_again(myself, tree).await?;
+            }
+            Closed::Suspect => self.suspects.push_back(Suspect {
+                tree,
+                token: was.token,
+                cause: was.cause,
+                since: self.deps.clock.uptime(),
+            }),
             Closed::Unavailable { why } => {
                 tracing::warn!(%tree, why, "tree cannot be served now");
                 self.later(myself, tree).await?;
@@ -312,11 +353,7 @@ impl State {
                 self.unable.insert(tree, why.clone());
                 self.refuse_letters(tree, why).await;
             }
-            Closed::Ended
-            | Closed::Missing
-            | Closed::Released
-            | Closed::Fenced { .. }
-            | Closed::HeldElsewhere => {}
+            Closed::Missing | Closed::Released | Closed::Fenced { .. } | Closed::HeldElsewhere => {}
         }
         if how == Closed::Ended {
             self.limiters.remove(&tree);
@@ -351,23 +388,27 @@ impl State {
     }
 
     async fn later(&self, myself: &ActorRef<NodeMsg>, tree: TreeId) -> Handled {
+        let cause = ClaimCause::Takeover;
+        self.say_after(myself, RETRY_AFTER, NodeMsg::Wake { tree, cause })
+            .await
+    }
+
+    async fn say_after(
+        &self,
+        myself: &ActorRef<NodeMsg>,
+        after: Duration,
+        message: NodeMsg,
+    ) -> Handled {
         let node = myself.clone();
-        let ring = Box::new(move || {
-            let _gone = node.cast(NodeMsg::Wake {
-                tree,
-                cause: ClaimCause::Takeover,
-            });
+        let ring: Ring = Box::new(move || {
+            let _gone = node.cast(message);
         });
-        let arguments = (
-            Arc::clone(&self.deps.clock),
-            RETRY_AFTER,
-            ring as crate::timer::Ring,
-        );
+        let arguments = (Arc::clone(&self.deps.clock), after, ring);
         Actor::spawn_linked(None, TimerActor, arguments, myself.get_cell()).await?;
         Ok(())
     }
 
-    /// Starts what waits for room, and one suspect at a time.
+    /// Starts what waits for room, and a suspect where it may be tried.
     async fn admit(&mut self, myself: &ActorRef<NodeMsg>) -> Handled {
         while self.awake.len() < self.deps.config.awake_max && !self.is_draining {
             let Some((tree, cause)) = self.queue.pop_front() else {
@@ -376,23 +417,48 @@ impl State {
             self.queued.remove(&tree);
             self.start(myself, tree, cause, None).await?;
         }
-        if self.is_draining || self.awake.values().any(|awake| awake.alone) {
-            return Ok(());
-        }
-        let Some((tree, token, cause)) = self.suspects.pop_front() else {
+        self.try_suspect(myself).await
+    }
+
+    /// Starts one suspect, once everything beside it has got somewhere: if the worker dies then, it is the suspect's doing.
+    ///
+    /// A tree beside it that has died less often may be the one that kills: it is not waited for longer than [`TRIAL_WAIT_MAX`].
+    async fn try_suspect(&mut self, myself: &ActorRef<NodeMsg>) -> Handled {
+        let Some(first) = self.suspects.front() else {
             return Ok(());
         };
-        self.spawn(
-            myself,
-            ClaimOrder {
-                tree,
-                cause,
-                token,
-                alone: true,
-                quarantine: None,
-            },
-        )
-        .await
+        let on_trial = |awake: &Awake| awake.alone && !awake.proven;
+        if self.is_draining || self.awake.values().any(on_trial) {
+            return Ok(());
+        }
+        let is_alone = self.awake.values().all(|awake| awake.proven);
+        let waited = self.deps.clock.uptime().since(first.since);
+        if !is_alone && waited < TRIAL_WAIT_MAX {
+            return self.wait_for_trial(myself, TRIAL_WAIT_MAX - waited).await;
+        }
+        let Some(Suspect {
+            tree, token, cause, ..
+        }) = self.suspects.pop_front()
+        else {
+            return Ok(());
+        };
+        let (alone, quarantine) = (true, None);
+        let order = ClaimOrder {
+            tree,
+            cause,
+            token,
+            alone,
+            quarantine,
+        };
+        self.spawn(myself, order).await
+    }
+
+    async fn wait_for_trial(&mut self, myself: &ActorRef<NodeMsg>, after: Duration) -> Handled {
+        if self.trial_waits {
+            return Ok(());
+        }
+        self.trial_waits = true;
+        self.say_after(myself, after, NodeMsg::Trial).await
     }
 
     /// A tree's actors failed: again under a new epoch, or quarantine.

@@ -73,6 +73,8 @@ struct Held {
     revision: Revision,
     execution: ActorRef<ExecutionMsg>,
     cursor: LetterSeq,
+    /// The node knows that something came of this epoch.
+    proven: bool,
     waiting: VecDeque<Commit>,
     /// The commits of the frame in flight.
     in_flight: Vec<Commit>,
@@ -202,6 +204,7 @@ impl State {
             give_back(&self.deps, self.tree, revision).await;
             return self.close(myself, how);
         }
+        let proven = machine.is_proven();
         let beginning = Beginning {
             machine,
             agent,
@@ -223,9 +226,13 @@ impl State {
             revision,
             execution,
             cursor,
+            proven: false,
             waiting: VecDeque::new(),
             in_flight: vec![],
         });
+        if proven {
+            self.tell_proven(myself)?;
+        }
         // A letter that came between the look and the claim rang for nobody.
         self.read_inbox().await
     }
@@ -312,6 +319,7 @@ impl State {
         };
         let commits = std::mem::take(&mut held.in_flight);
         let count = commits.len();
+        let proven = commits.iter().any(|commit| commit.proven);
         let mut steps = Vec::new();
         let mut then = Then::Continue;
         let mut settled = Vec::new();
@@ -334,6 +342,9 @@ impl State {
         }
         if !settled.is_empty() {
             self.settle(settled).await;
+        }
+        if proven {
+            self.tell_proven(myself)?;
         }
         match then {
             Then::Continue => Ok(()),
@@ -373,6 +384,18 @@ impl State {
             }
             let _gone = self.node.cast(NodeMsg::Settled { id, reply });
         }
+    }
+
+    /// Tells the node, once, that something came of this epoch.
+    fn tell_proven(&mut self, myself: &ActorRef<TreeMsg>) -> Result<(), ActorProcessingErr> {
+        if let Some(held) = &mut self.held
+            && !held.proven
+        {
+            held.proven = true;
+            let actor = myself.get_id();
+            self.node.cast(NodeMsg::Proven { actor })?;
+        }
+        Ok(())
     }
 
     fn observe(&self, frame: FrameIndex, entries: &[Entry]) {

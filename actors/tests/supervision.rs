@@ -2,14 +2,15 @@
 
 mod support;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use leasehold_actors::Fault;
 use leasehold_execution::Record;
 use leasehold_execution::record::{CallFinished, ClaimCause, FinishKind, Outcome};
 use leasehold_models::Turn;
-use leasehold_types::{Effect, TreeState};
+use leasehold_tools::{CallContext, ToolCall};
+use leasehold_types::{Effect, ExecutionId, TreeState};
 use serde_json::json;
 use support::{World, answers, approve, call, completed, first_pause, person, request, tool, wake};
 use tokio::sync::Notify;
@@ -303,4 +304,60 @@ async fn a_cancel_reaches_every_running_call_and_ends_as_cancelled() {
         1,
         "no model call afterwards"
     );
+}
+
+// CONTRACT R6
+// CASE 46
+#[tokio::test]
+async fn a_suspect_waits_until_what_runs_beside_it_has_got_somewhere() {
+    let runs = Arc::new(Mutex::new(Vec::<ExecutionId>::new()));
+    let (running, gate) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (counted, told, opened) = (Arc::clone(&runs), Arc::clone(&running), Arc::clone(&gate));
+    let stuck = tool("stuck-tool", Effect::Read, move |call: ToolCall| {
+        let context: CallContext = call.take().unwrap();
+        let mut runs = counted.lock().unwrap();
+        runs.push(context.execution_id());
+        let suspect = runs[0];
+        let run = runs
+            .iter()
+            .filter(|id| **id == context.execution_id())
+            .count();
+        let (told, opened) = (Arc::clone(&told), Arc::clone(&opened));
+        let is_suspect = context.execution_id() == suspect;
+        Box::pin(async move {
+            told.notify_one();
+            match (is_suspect, run) {
+                (true, 1..=3) | (false, 1) => std::future::pending::<()>().await,
+                (true, _) => {}
+                (false, _) => opened.notified().await,
+            }
+            Ok(json!({}))
+        })
+    });
+    let world = World::new([call("stuck-tool"), Turn::say("Done.")], vec![stuck]);
+    let mut node = world.instance().await;
+    let suspect = node.start(request("go")).await.unwrap();
+    for _ in 0..2 {
+        running.notified().await;
+        world.crash(&node).await;
+        node = world.instance().await;
+        wake(&node, suspect.tree());
+    }
+    running.notified().await;
+    let other = node.start(request("go too")).await.unwrap();
+    running.notified().await;
+    world.crash(&node).await;
+    // The suspect has died twice without anything, the other one has got its answer: both run again.
+    let node = world.instance().await;
+    wake(&node, other.tree());
+    running.notified().await;
+    wake(&node, suspect.tree());
+    while node.stats().await.suspects == 0 {
+        let claims = world.epochs(suspect).await.len();
+        assert_eq!(claims, 3, "it is not claimed beside the other");
+        tokio::task::yield_now().await;
+    }
+    gate.notify_one();
+    assert_eq!(world.outcome(&node, suspect).await, completed("Done."));
+    assert_eq!(world.outcome(&node, other).await, completed("Done."));
 }

@@ -83,6 +83,12 @@ impl Machine {
         let died = claim.boot.is_some() && !claim.progress && self.state.ended.is_none();
         claim.deaths + u32::from(died)
     }
+
+    /// Whether anything came of the current epoch: if its worker dies from now on, that is no death of this tree's.
+    #[must_use]
+    pub const fn is_proven(&self) -> bool {
+        self.state.claim.progress
+    }
 }
 
 impl Deciding<'_> {
