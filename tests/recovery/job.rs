@@ -19,7 +19,7 @@ pub(crate) const POINTS: [(FaultPoint, &str); 4] = [
     (FaultPoint::AfterAck, "after-ack"),
 ];
 
-/// Where the process is killed, counted from its start.
+/// Where the process is killed, or an actor of it, counted from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// At a point of the n-th append.
@@ -30,6 +30,8 @@ pub(crate) enum Fault {
     AfterChange(u64),
     /// When frames are read for the n-th time.
     AtRead(u64),
+    /// Not the process: the tree's actor panics when it tells of durable entries for the n-th time.
+    ActorPanic(u64),
 }
 
 impl Fault {
@@ -41,7 +43,10 @@ impl Fault {
                 nth,
                 action: FaultAction::Kill,
             }),
-            Self::BeforeChange(_) | Self::AfterChange(_) | Self::AtRead(_) => None,
+            Self::BeforeChange(_)
+            | Self::AfterChange(_)
+            | Self::AtRead(_)
+            | Self::ActorPanic(_) => None,
         }
     }
 }
@@ -59,6 +64,7 @@ impl fmt::Display for Fault {
             Self::BeforeChange(nth) => ("before-change", nth),
             Self::AfterChange(nth) => ("after-change", nth),
             Self::AtRead(nth) => ("at-read", nth),
+            Self::ActorPanic(nth) => ("actor-panic", nth),
         };
         write!(f, "{word}:{nth}")
     }
@@ -74,6 +80,7 @@ impl FromStr for Fault {
             "before-change" => Self::BeforeChange(nth),
             "after-change" => Self::AfterChange(nth),
             "at-read" => Self::AtRead(nth),
+            "actor-panic" => Self::ActorPanic(nth),
             word => {
                 let (point, _) = POINTS
                     .into_iter()

@@ -1,4 +1,4 @@
-//! A provider that bills each call before it answers, fails once, and answers by the conversation alone.
+//! A provider that bills each call before it answers, fails once, panics once, and answers by the conversation alone.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use leasehold_types::{BoxFuture, Permit, Signal, TokenUsage};
 use serde_json::json;
 
 use crate::outside::Outside;
-use crate::tools::{APPROVED, WRITES};
+use crate::tools::{APPROVED, PLANNED, WRITES};
 
 /// What the provider takes for a million tokens.
 const PRICE: Price = Price::per_million(3_000_000, 300_000, 15_000_000);
@@ -21,6 +21,8 @@ const USAGE: TokenUsage = TokenUsage {
 };
 /// The turn, counted from 0, whose first call fails.
 const FAILS_ONCE: usize = 1;
+/// The turn, counted from 0, whose first call panics.
+const PANICS_ONCE: usize = 3;
 /// Stands between the results in the last answer.
 pub(crate) const BETWEEN: &str = " | ";
 
@@ -82,6 +84,10 @@ impl Model for Provider {
             if self.fails && is_new && request.turn() == FAILS_ONCE {
                 return Err(ModelError::Server { status: 503 });
             }
+            assert!(
+                !(self.fails && is_new && request.turn() == PANICS_ONCE),
+                "{PLANNED}"
+            );
             self.script.chat(permit, request, signal).await
         })
     }
@@ -108,7 +114,7 @@ fn reference(request: &ModelRequest) -> Turn {
         0 => Turn::together([call("look-tool"), call("pay-tool"), call(WRITES)]).usage(Some(USAGE)),
         1 => call("flaky-tool"),
         2 => call(APPROVED),
-        3 => call("slow-tool"),
+        3 => Turn::together([call("slow-tool"), call("panic-tool")]).usage(Some(USAGE)),
         _ => say(results(request)),
     }
 }

@@ -180,3 +180,29 @@ fn the_lock_of_a_killed_process_does_not_keep_the_next_one_out() {
     assert_eq!(site.run(None), End::Done);
     check(&site, &expected(), "after a kill");
 }
+
+// RELIABILITY C5
+// CONTRACT R11
+#[test]
+fn a_panic_of_an_actor_after_any_frame_is_like_a_crash_of_that_execution_alone() {
+    let expected = expected();
+    let mut met = Met::new();
+    let mut panics = 0;
+    loop {
+        let mut site = Site::reference();
+        let fault = Fault::ActorPanic(panics + 1);
+        assert_eq!(
+            site.run(Some(fault)),
+            End::Done,
+            "{fault}: the process lives on"
+        );
+        if !site.outside().has("panicked") {
+            break;
+        }
+        panics += 1;
+        site.crashes = 1;
+        met.append(&mut check(&site, &expected, &fault.to_string()));
+    }
+    assert!(panics + 3 > expected.appends, "{panics} panics");
+    assert!(met.contains("a write was in doubt"), "{met:?}");
+}

@@ -1,4 +1,4 @@
-//! The tools of the reference execution: one of each effect class, one that fails once, one that hangs, and one that kills its process.
+//! The tools of the reference execution: one of each effect class, some that fail.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,8 @@ const FEE_MICROS: u64 = 2_000;
 const RETENTION: Duration = Duration::from_secs(300 * 86_400);
 /// Longer than any call takes, on the fast clock too.
 const PATIENCE: Duration = Duration::from_secs(3_600);
+/// What a panic says that belongs to the run; the worker prints nothing of it.
+pub(crate) const PLANNED: &str = "planned";
 /// The timeout of the tool that hangs.
 const SHORT: Duration = Duration::from_secs(1);
 
@@ -32,6 +34,8 @@ enum Kind {
     Flaky,
     /// Never answers.
     Hangs,
+    /// Panics each time.
+    Panics,
     /// Ends its process, unless the file `mended` is there.
     Aborts,
 }
@@ -59,7 +63,7 @@ impl SinkTool {
     pub(crate) const fn fee(&self) -> u64 {
         match self.kind {
             Kind::Keyed | Kind::Writes => FEE_MICROS,
-            Kind::Looks | Kind::Flaky | Kind::Hangs | Kind::Aborts => 0,
+            Kind::Looks | Kind::Flaky | Kind::Hangs | Kind::Panics | Kind::Aborts => 0,
         }
     }
 
@@ -68,7 +72,7 @@ impl SinkTool {
             .iter()
             .any(|effect| effect.arrival == Arrival::Applied);
         match self.kind {
-            Kind::Looks | Kind::Hangs | Kind::Aborts => Arrival::Read,
+            Kind::Looks | Kind::Hangs | Kind::Panics | Kind::Aborts => Arrival::Read,
             Kind::Writes => Arrival::Applied,
             Kind::Flaky if before.is_empty() => Arrival::Refused,
             Kind::Keyed | Kind::Flaky if is_applied => Arrival::Known,
@@ -110,6 +114,7 @@ impl Tool for SinkTool {
             let done = this.act(&call);
             match this.kind {
                 Kind::Hangs => std::future::pending().await,
+                Kind::Panics => panic!("{PLANNED}"),
                 Kind::Aborts if !this.outside.has("mended") => std::process::abort(),
                 Kind::Looks | Kind::Keyed | Kind::Writes | Kind::Flaky | Kind::Aborts => done,
             }
@@ -132,6 +137,7 @@ pub(crate) fn reference(outside: &Arc<Outside>) -> Vec<SinkTool> {
         SinkTool::new("flaky-tool", keyed, Kind::Flaky, outside),
         SinkTool::new(APPROVED, keyed, Kind::Keyed, outside),
         SinkTool::new("slow-tool", Effect::Read, Kind::Hangs, outside),
+        SinkTool::new("panic-tool", Effect::Read, Kind::Panics, outside),
     ]
 }
 

@@ -3,20 +3,23 @@
 use std::io::{BufRead, Write};
 use std::process::exit;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use leasehold_actors::{Node, OsRandom, StartRequest, SystemClock};
+use leasehold_actors::{Node, Observer, OsRandom, StartRequest, SystemClock};
 use leasehold_cluster::{Application, Backends, Config, Instance, Seams};
+use leasehold_execution::Entry;
 use leasehold_journal::embedded::{EmbeddedConfig, EmbeddedStore, StoreFatal};
 use leasehold_lease::{Expiry, LocalLeaseStore};
-use leasehold_types::{BootId, Clock, Owner, Tenant, TreeState, TreeSummary};
+use leasehold_types::{BootId, Clock, FrameIndex, Owner, Tenant, TreeId, TreeState, TreeSummary};
 
 use crate::agent::Parts;
 use crate::clock::FastClock;
-use crate::job::{Job, Person};
+use crate::job::{Fault, Job, Person};
 use crate::outside::{Outside, progress};
 use crate::person::{Desk, principal};
+use crate::tools::PLANNED;
 
 /// The exit code of a worker that could not open the store.
 pub(crate) const NOT_OPENED: i32 = 3;
@@ -37,6 +40,7 @@ pub(crate) fn store_config(directory: &std::path::Path) -> EmbeddedConfig {
 
 /// Does the job and ends the process.
 pub(crate) fn run(job: &Job) -> ! {
+    silence_planned_panics();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -49,6 +53,15 @@ pub(crate) fn run(job: &Job) -> ! {
         }
     });
     exit(0)
+}
+
+fn silence_planned_panics() {
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.payload_as_str() != Some(PLANNED) {
+            told(panic);
+        }
+    }));
 }
 
 async fn work(job: &Job) {
@@ -98,6 +111,7 @@ async fn open(job: &Job, outside: &Arc<Outside>, parts: &Arc<Parts>) -> Instance
     };
     let seams = Seams {
         clock,
+        observer: Arc::new(Tripwire::of(job.fault, outside)),
         ..Seams::default()
     };
     let config = Config::at(&job.directory).unwrap();
@@ -109,6 +123,42 @@ async fn open(job: &Job, outside: &Arc<Outside>, parts: &Arc<Parts>) -> Instance
 fn say(text: &str) {
     let mut out = std::io::stderr().lock();
     writeln!(out, "{text}").unwrap();
+}
+
+/// An observer that panics once where it is planned, on the actor that tells it.
+#[derive(Debug)]
+struct Tripwire {
+    nth: Option<u64>,
+    told: AtomicU64,
+    outside: Arc<Outside>,
+}
+
+impl Tripwire {
+    fn of(fault: Option<Fault>, outside: &Arc<Outside>) -> Self {
+        let nth = match fault {
+            Some(Fault::ActorPanic(nth)) => Some(nth),
+            _ => None,
+        };
+        Self {
+            nth,
+            told: AtomicU64::new(0),
+            outside: Arc::clone(outside),
+        }
+    }
+}
+
+impl Observer for Tripwire {
+    fn durable(&self, _: TreeId, frame: FrameIndex, _: &[Entry]) {
+        if frame == FrameIndex::FIRST {
+            // Of a start its caller is told, not an actor.
+            return;
+        }
+        let told = self.told.fetch_add(1, Ordering::SeqCst) + 1;
+        if self.nth == Some(told) {
+            self.outside.put("panicked");
+            panic!("{PLANNED}");
+        }
+    }
 }
 
 /// One run of a worker, from its start or from wherever it stands, to its end.
