@@ -7,6 +7,7 @@ mod agent;
 mod app;
 mod assemble;
 mod channels;
+mod cli;
 mod describe;
 mod escape;
 mod place;
