@@ -153,7 +153,7 @@ async fn run(
         approval: frame.approval,
     };
     let timer = frame.clock.sleep(timeout);
-    let body = match start(tool, call, frame.pool.as_deref()) {
+    let body = match start(tool, call, frame.pool.as_ref()) {
         Ok(body) => body,
         Err(panic) => return CallEnd::Panicked(panic_text(panic.as_ref())),
     };
@@ -173,7 +173,7 @@ async fn run(
 fn start(
     tool: &BoundTool,
     call: ToolCall,
-    pool: Option<&dyn BlockingPool>,
+    pool: Option<&Arc<dyn BlockingPool>>,
 ) -> std::thread::Result<ToolFuture> {
     let body = tool.tool();
     catch_unwind(AssertUnwindSafe(|| match (tool.spec().body, pool) {
