@@ -212,7 +212,13 @@ fn report(call_id: CallId, attempt: u32, tool: &AgentTool, outcome: CallOutcome)
     };
     let failure = match &end {
         CallEnd::Failed(error) => (error.is_retryable(), error.is_outcome_unknown()),
-        _ => (false, false),
+        CallEnd::Done(_)
+        | CallEnd::InvalidInput(_)
+        | CallEnd::NotStarted(_)
+        | CallEnd::Aborted(_)
+        | CallEnd::TimedOut(_)
+        | CallEnd::Panicked(_)
+        | CallEnd::InvalidOutput(_) => (false, false),
     };
     if let CallEnd::Panicked(_) | CallEnd::InvalidOutput(_) = &end {
         tracing::warn!(%call_id, tool = %tool.bound.name(), kind = ?kind, "tool broke its contract");

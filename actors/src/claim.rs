@@ -5,21 +5,21 @@
 
 use std::sync::Arc;
 
-use leasehold_execution::letter::LetterBody;
-use leasehold_execution::machine::{ClaimFacts, DecisionReply, SUSPECT_DEATHS};
+use leasehold_execution::machine::{ClaimFacts, SUSPECT_DEATHS};
 use leasehold_execution::record::ClaimCause;
 use leasehold_execution::spill::spill;
-use leasehold_execution::{Context, Entry, Machine, Output, Standing, Step, write_entries};
+use leasehold_execution::{Context, Entry, Machine, Output, Step, write_entries};
 use leasehold_journal::{LetterSeq, Writer};
 use leasehold_lease::{Claim, ClaimOutcome, ClaimToken, Release, Revision, claim_one, release_one};
 use leasehold_types::{FrameIndex, OwnershipGuard, Signal, Tenant, TreeId};
 
 use crate::agent::Agent;
+use crate::append::append_and_settle;
 use crate::deps::Deps;
-use crate::execution::{Arrived, Settled, apply_letter};
+use crate::execution::{Settled, apply_letter};
+use crate::look::{Folded, fold, look, read_letters, unreadable};
 use crate::node::Closed;
-use crate::read::{LoadError, Loaded, load};
-use crate::tree::append_and_settle;
+use crate::read::load;
 
 /// What to claim, and how.
 #[derive(Debug, Clone)]
@@ -116,141 +116,6 @@ async fn attempt(deps: &Arc<Deps>, order: &ClaimOrder) -> ClaimEnd {
         },
     )
     .await
-}
-
-struct Folded {
-    loaded: Loaded,
-    machine: Machine,
-    agent: Arc<Agent>,
-    tenant: Tenant,
-    letters: Letters,
-}
-
-fn unreadable(error: LoadError) -> Closed {
-    match error {
-        LoadError::Store(error) => Closed::Unavailable {
-            why: error.to_string(),
-        },
-        LoadError::Corrupt(_) | LoadError::Blob(_) => Closed::Corrupt {
-            why: error.to_string(),
-        },
-        LoadError::NeedsNewerVersion { .. } => Closed::WaitingForVersion {
-            why: error.to_string(),
-        },
-    }
-}
-
-/// Folds a tree that was read into the machine of its agent.
-fn fold(
-    deps: &Deps,
-    tree: TreeId,
-    loaded: &Loaded,
-) -> Result<(Machine, Arc<Agent>, Tenant), Closed> {
-    use leasehold_execution::Record;
-    let started = loaded.entries().find_map(|entry| match &entry.record {
-        Record::Started(started) => Some(started),
-        _ => None,
-    });
-    let (Some(started), Some(last)) = (started, &loaded.last) else {
-        return Err(Closed::Missing);
-    };
-    let agent = deps.agents.agent(&started.workflow, &started.agent);
-    let agent = agent.filter(|agent| agent.plan.config_hash == started.config_hash);
-    let Some(agent) = agent else {
-        let why = format!(
-            "[execution.config-changed] it started under configuration {} of agent {:?}, which this instance does not run",
-            started.config_hash.short(),
-            started.agent
-        );
-        return Err(Closed::WaitingForVersion { why });
-    };
-    let mut machine = Machine::new(tree, Arc::clone(&agent.plan));
-    for frame in &loaded.frames {
-        machine
-            .replay(&frame.entries)
-            .map_err(|error| Closed::Corrupt {
-                why: format!("frame {}: {error}", frame.header.index),
-            })?;
-    }
-    Ok((machine, agent, last.header.tenant.clone()))
-}
-
-/// Letters that were read: those that say something, and those that cannot be read.
-pub(crate) struct Letters {
-    pub(crate) arrived: Vec<Arrived>,
-    pub(crate) unreadable: Vec<Settled>,
-    pub(crate) cursor: LetterSeq,
-}
-
-/// Reads a tree's letters after `after`.
-pub(crate) async fn read_letters(
-    deps: &Deps,
-    tree: TreeId,
-    after: LetterSeq,
-) -> Result<Letters, String> {
-    let stored = deps
-        .store
-        .letters(tree, after)
-        .await
-        .map_err(|error| error.to_string())?;
-    let mut letters = Letters {
-        arrived: vec![],
-        unreadable: vec![],
-        cursor: after,
-    };
-    for letter in stored {
-        letters.cursor = letters.cursor.max(letter.seq);
-        let (seq, id) = (letter.seq, letter.letter.id);
-        match LetterBody::read(&letter.letter.body, &format!("{:032x}", id.0)) {
-            Ok(body) => letters.arrived.push(Arrived { seq, id, body }),
-            Err(error) => {
-                tracing::warn!(%tree, %error, "letter cannot be read, dropped");
-                let reply = DecisionReply::Invalid(error.to_string());
-                letters.unreadable.push(Settled { seq, id, reply });
-            }
-        }
-    }
-    Ok(letters)
-}
-
-/// A wake that would change nothing claims nothing: CLAIM-2.
-fn look(
-    deps: &Deps,
-    order: &ClaimOrder,
-    machine: &Machine,
-    tenant: &Tenant,
-    letters: &Letters,
-) -> Option<ClaimEnd> {
-    let now = deps.clock.now();
-    let idle = match machine.standing(now) {
-        Standing::Ended => Some(Closed::Ended),
-        Standing::Blocked => Some(Closed::Blocked),
-        Standing::AtRest { due } if due.is_none_or(|due| due > now) && machine.is_resting() => {
-            Some(Closed::Resting { due })
-        }
-        Standing::AtRest { .. } | Standing::Busy | Standing::Waiting { .. } => None,
-    }?;
-    if order.quarantine.is_some() && idle != Closed::Ended && idle != Closed::Blocked {
-        return None;
-    }
-    let mut settled = letters.unreadable.clone();
-    for arrived in &letters.arrived {
-        let context = Context {
-            now,
-            random: &*deps.random,
-        };
-        let (reply, output) =
-            apply_letter(&mut machine.clone(), context, arrived.body.clone(), tenant);
-        if !output.entries.is_empty() {
-            return None;
-        }
-        settled.push(Settled {
-            seq: arrived.seq,
-            id: arrived.id,
-            reply,
-        });
-    }
-    Some(ClaimEnd::NotNow { how: idle, settled })
 }
 
 async fn win(deps: &Arc<Deps>, order: &ClaimOrder, folded: Folded) -> ClaimEnd {

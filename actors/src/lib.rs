@@ -4,6 +4,7 @@
 //! What the end of each actor does to its parent, children and siblings is written at its type and in `docs/supervision.md`.
 
 mod agent;
+mod append;
 mod call;
 mod channel;
 mod claim;
@@ -12,10 +13,14 @@ mod deps;
 mod error;
 mod execution;
 mod handle;
+mod letters;
+mod look;
 mod node;
 mod observe;
 mod read;
 mod restart;
+mod start;
+mod threads;
 mod timer;
 mod tree;
 mod unwind;

@@ -72,6 +72,9 @@ pub enum Closed {
     Suspect,
 }
 
+/// Told whenever a tree's actors have ended.
+pub(crate) type OnClosed = Arc<dyn Fn(TreeId, &Closed) + Send + Sync>;
+
 /// What a node actor is told.
 pub(crate) enum NodeMsg {
     /// Look whether this tree has something to do.
@@ -100,7 +103,7 @@ pub(crate) enum NodeMsg {
     /// Take no new work, let what runs end, release the trees; then answer.
     Drain(RpcReplyPort<()>),
     /// Told when a tree rests or is over, for whoever keeps timers.
-    OnClosed(Arc<dyn Fn(TreeId, &Closed) + Send + Sync>),
+    OnClosed(OnClosed),
     /// Kill an actor of a tree, as a defect would.
     Fault { tree: TreeId, fault: Fault },
 }
@@ -142,7 +145,7 @@ pub(crate) struct State {
     restarts: u64,
     draining: Option<RpcReplyPort<()>>,
     is_draining: bool,
-    on_closed: Option<Arc<dyn Fn(TreeId, &Closed) + Send + Sync>>,
+    on_closed: Option<OnClosed>,
 }
 
 type Handled = Result<(), ActorProcessingErr>;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use leasehold_execution::record::Started;
 use leasehold_execution::spill::{blobs_of, restore};
-use leasehold_execution::{Entry, RecordError, read_entries};
+use leasehold_execution::{Entry, Record, RecordError, read_entries};
 use leasehold_journal::{
     BlobError, Chain, Frame, FrameHeader, JournalCorruptError, JournalError, Store, Tail,
 };
@@ -99,7 +100,7 @@ async fn entries_of(store: &dyn Store, frame: &Frame) -> Result<Vec<Entry>, Load
     let tree = frame.header.tree;
     let judged = |error: RecordError| match error {
         RecordError::NeedsNewerVersion { .. } => LoadError::NeedsNewerVersion { index, error },
-        other => LoadError::Corrupt(JournalCorruptError {
+        other @ RecordError::Malformed { .. } => LoadError::Corrupt(JournalCorruptError {
             tree,
             index,
             why: other.to_string(),
@@ -114,6 +115,18 @@ async fn entries_of(store: &dyn Store, frame: &Frame) -> Result<Vec<Entry>, Load
 }
 
 impl Loaded {
+    /// How the tree was started, where it was.
+    #[must_use]
+    pub fn started(&self) -> Option<&Started> {
+        self.entries().find_map(|entry| {
+            if let Record::Started(started) = &entry.record {
+                Some(&**started)
+            } else {
+                None
+            }
+        })
+    }
+
     /// All entries in order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.frames.iter().flat_map(|frame| &frame.entries)

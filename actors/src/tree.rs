@@ -6,28 +6,22 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
-use leasehold_execution::Entry;
-use leasehold_execution::spill::Spilled;
-use leasehold_journal::{
-    AppendOutcome, FRAME_BYTES_MAX, JournalError, LetterSeq, ReadBack, SealedFrame, Tail, Writer,
-};
+use leasehold_execution::{Entry, Standing};
+use leasehold_journal::{AppendOutcome, FRAME_BYTES_MAX, LetterSeq, SealedFrame, Tail, Writer};
 use leasehold_lease::Revision;
-use leasehold_types::{FrameIndex, LeaseLostReason, OwnershipGuard, Signal, TreeId, TreeSummary};
+use leasehold_types::{FrameIndex, LeaseLostReason, OwnershipGuard, TreeId};
 use ractor::{Actor, ActorProcessingErr, ActorRef, SupervisionEvent};
 
-use crate::claim::{ClaimEnd, ClaimOrder, Claimed, claim, give_back, read_letters};
+use crate::append::settle_append;
+use crate::claim::{ClaimEnd, ClaimOrder, Claimed, claim, give_back};
 use crate::deps::Deps;
 use crate::execution::{Beginning, Commit, ExecutionActor, ExecutionMsg, Settled, Then};
+use crate::look::read_letters;
 use crate::node::{Closed, NodeMsg};
 
 /// The most bytes of records in one frame; the rest of [`FRAME_BYTES_MAX`] is the header's.
 const BODY_BYTES_MAX: usize = FRAME_BYTES_MAX - 1_024;
-/// The first wait before an append of unknown outcome is read back again; doubled up to [`READ_BACK_MAX`].
-const READ_BACK_FIRST: Duration = Duration::from_millis(2);
-/// The longest wait between two read-backs.
-const READ_BACK_MAX: Duration = Duration::from_secs(1);
 
 /// What a tree actor is told.
 pub(crate) enum TreeMsg {
@@ -196,9 +190,9 @@ impl State {
         self.settle(settled).await;
         let now = self.deps.clock.now();
         let done = match machine.standing(now) {
-            leasehold_execution::Standing::Ended => Some(Closed::Ended),
-            leasehold_execution::Standing::Blocked => Some(Closed::Blocked),
-            _ => None,
+            Standing::Ended => Some(Closed::Ended),
+            Standing::Blocked => Some(Closed::Blocked),
+            Standing::Busy | Standing::Waiting { .. } | Standing::AtRest { .. } => None,
         };
         if let Some(how) = done {
             give_back(&self.deps, self.tree, revision).await;
@@ -288,7 +282,11 @@ impl State {
         let signal = held.guard.signal().clone();
         let tail = match outcome {
             AppendOutcome::Acked(tail) => Ok(tail),
-            other => settle_append(&self.deps, &mut held.writer, other, &signal).await,
+            unclear @ (AppendOutcome::Refused
+            | AppendOutcome::Unknown(_)
+            | AppendOutcome::Failed(_)) => {
+                settle_append(&self.deps, &mut held.writer, unclear, &signal).await
+            }
         };
         match tail {
             Ok(tail) => {
@@ -298,11 +296,12 @@ impl State {
                 self.append_next(myself).await
             }
             Err(how) => {
-                let reason = match &how {
-                    Closed::Fenced { .. } => LeaseLostReason::Fenced,
-                    _ => LeaseLostReason::Released,
-                };
-                self.lose(reason);
+                let is_fenced = matches!(how, Closed::Fenced { .. });
+                self.lose(if is_fenced {
+                    LeaseLostReason::Fenced
+                } else {
+                    LeaseLostReason::Released
+                });
                 self.shut(myself, how).await
             }
         }
@@ -449,88 +448,4 @@ fn send(deps: &Deps, tail: Tail, sealed: SealedFrame, myself: &ActorRef<TreeMsg>
         let _gone = myself.cast(TreeMsg::Appended(outcome));
     };
     deps.store.append(tail, sealed, Box::new(done));
-}
-
-/// Appends one frame and waits for its outcome: for the claim, before which nothing may be done.
-pub(crate) async fn append_and_settle(
-    deps: &Deps,
-    writer: &mut Writer,
-    summary: TreeSummary,
-    spilled: Spilled,
-    signal: &Signal,
-) -> Result<FrameIndex, Closed> {
-    let tree = writer.token().tree;
-    for blob in spilled.blobs {
-        deps.store.put_blob(tree, blob).await.map_err(unavailable)?;
-    }
-    let sealed = writer
-        .seal(summary, &spilled.body)
-        .map_err(|error| Closed::Corrupt {
-            why: error.to_string(),
-        })?;
-    let outcome = append_once(deps, writer.tail(), sealed).await;
-    let tail = match outcome {
-        AppendOutcome::Acked(tail) => tail,
-        other => settle_append(deps, writer, other, signal).await?,
-    };
-    Ok(writer.acked(tail))
-}
-
-async fn append_once(deps: &Deps, tail: Tail, sealed: SealedFrame) -> AppendOutcome {
-    let (sender, receiver) = tokio::sync::oneshot::channel();
-    let done = move |outcome| {
-        let _dropped = sender.send(outcome);
-    };
-    deps.store.append(tail, sealed, Box::new(done));
-    receiver.await.unwrap_or(AppendOutcome::Unknown(
-        leasehold_journal::UnknownReason::Disconnected,
-    ))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "fits map_err")]
-fn unavailable(error: JournalError) -> Closed {
-    Closed::Unavailable {
-        why: error.to_string(),
-    }
-}
-
-/// Finds out what became of an append that was refused or whose outcome is unknown. Nothing is guessed: it is read back
-/// until it is clear, as long as the tree is ours.
-async fn settle_append(
-    deps: &Deps,
-    writer: &mut Writer,
-    outcome: AppendOutcome,
-    signal: &Signal,
-) -> Result<Tail, Closed> {
-    let tree = writer.token().tree;
-    let mut outcome = outcome;
-    let mut wait = READ_BACK_FIRST;
-    loop {
-        match outcome {
-            AppendOutcome::Acked(tail) => return Ok(tail),
-            AppendOutcome::Failed(error) => return Err(unavailable(error)),
-            AppendOutcome::Refused | AppendOutcome::Unknown(_) => {}
-        }
-        let read = deps.store.tail(tree).await;
-        match read.map(|read| writer.classify(&read)) {
-            Ok(ReadBack::Landed(tail)) => return Ok(tail),
-            Ok(ReadBack::Fenced { by }) => return Err(Closed::Fenced { by }),
-            Ok(ReadBack::Corrupt(why)) => return Err(Closed::Corrupt { why }),
-            Ok(ReadBack::NotYet) | Err(_) => {}
-        }
-        tokio::select! {
-            biased;
-            reason = signal.aborted() => {
-                return Err(Closed::Unavailable { why: reason.to_string() });
-            }
-            () = deps.clock.sleep(wait) => wait = (wait * 2).min(READ_BACK_MAX),
-        }
-        let Some(sealed) = writer.in_flight().cloned() else {
-            return Err(Closed::Corrupt {
-                why: "WRITE-2: nothing is in flight".to_owned(),
-            });
-        };
-        // The same frame on the same tail: compare-and-set makes a second landing impossible.
-        outcome = append_once(deps, writer.tail(), sealed).await;
-    }
 }

@@ -16,10 +16,10 @@ use support::{World, answers, approve, call, completed, first_pause, person, req
 use tokio::sync::Notify;
 
 fn finished<'a>(record: &'a Record, tool_call: &str) -> Option<&'a CallFinished> {
-    match record {
-        Record::CallFinished(body) if body.call_id.as_str().ends_with(tool_call) => Some(body),
-        _ => None,
-    }
+    let Record::CallFinished(body) = record else {
+        return None;
+    };
+    body.call_id.as_str().ends_with(tool_call).then_some(body)
 }
 
 // CONTRACT A1, A2
@@ -264,18 +264,13 @@ async fn a_paused_tree_has_no_actor_and_a_decision_wakes_it() {
 async fn a_cancel_reaches_every_running_call_and_ends_as_cancelled() {
     let running = Arc::new(Notify::new());
     let told = Arc::clone(&running);
-    let hangs = tool(
-        "hanging-tool",
-        Effect::Read,
-        move |call: leasehold_tools::ToolCall| {
-            let told = Arc::clone(&told);
-            let _ = &call;
-            Box::pin(async move {
-                told.notify_one();
-                std::future::pending().await
-            })
-        },
-    );
+    let hangs = tool("hanging-tool", Effect::Read, move |_| {
+        let told = Arc::clone(&told);
+        Box::pin(async move {
+            told.notify_one();
+            std::future::pending().await
+        })
+    });
     let script = [
         Turn::together([call("hanging-tool"), call("hanging-tool")]),
         Turn::say("Done."),

@@ -227,9 +227,11 @@ impl World {
 
     pub(crate) async fn epochs(&self, execution: ExecutionId) -> Vec<(u64, ClaimCause)> {
         let claims = self.entries(execution).await;
-        let claims = claims.iter().filter_map(|entry| match &entry.record {
-            Record::Claimed(claimed) => Some((claimed.epoch.get(), claimed.cause)),
-            _ => None,
+        let claims = claims.iter().filter_map(|entry| {
+            let Record::Claimed(claimed) = &entry.record else {
+                return None;
+            };
+            Some((claimed.epoch.get(), claimed.cause))
         });
         claims.collect()
     }
