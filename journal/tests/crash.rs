@@ -113,11 +113,10 @@ fn a_kill_at_any_point_of_any_append_loses_nothing_acked() {
             let status = run_child(NAME, directory.path(), &word);
             assert!(was_killed(status), "{word}: {status}");
             let acked: usize = acked(directory.path()).values().map(Vec::len).sum();
-            assert_eq!(
-                acked as u64,
-                nth - 1,
-                "{word}: the note comes after the ack"
-            );
+            // After an ack its note may or may not have been made.
+            let last = if point == 3 { nth } else { nth - 1 };
+            let notes = nth - 1..=last;
+            assert!(notes.contains(&(acked as u64)), "{word}: {acked} acked");
             finish_steps(directory.path(), &word);
         }
     }

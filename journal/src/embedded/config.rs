@@ -90,7 +90,8 @@ impl StoreFatal {
     pub const EXIT_CODE: u8 = 74;
 }
 
-/// Told once, from a thread of the store, that it can go on no more: end the process with [`StoreFatal::EXIT_CODE`].
+/// Told once, from whatever thread noticed it, that the store can go on no more: end the process with
+/// [`StoreFatal::EXIT_CODE`].
 pub type FatalHook = Arc<dyn Fn(StoreFatal) + Send + Sync>;
 
 /// Why a store was not opened. Nothing in it was changed.

@@ -1,7 +1,7 @@
 //! Keys in redb.
 
 use leasehold_types::{BoxFuture, Timestamp};
-use redb::{ReadableTable, TableDefinition, WriteTransaction};
+use redb::{ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use super::{Failure, sealed, unsealed};
 use crate::embedded::EmbeddedStore;
@@ -78,9 +78,8 @@ fn put(transaction: &WriteTransaction, put: Put) -> Result<KeyPut, redb::Error> 
     if let Some(found) = found {
         expiries.remove((expiry(&found), put.key.as_str()))?;
     }
-    let mut last = transaction.open_table(REVISION)?;
-    let revision = last.get(())?.map_or(0, |revision| revision.value()) + 1;
-    last.insert((), revision)?;
+    sweep(&mut keys, &mut expiries, put.now)?;
+    let revision = next_revision(transaction)?;
     let new = StoredKey {
         value: put.value,
         revision,
@@ -90,25 +89,34 @@ fn put(transaction: &WriteTransaction, put: Put) -> Result<KeyPut, redb::Error> 
     if new.expires_at.is_some() {
         expiries.insert((expiry(&new), put.key.as_str()), ())?;
     }
-    let now = put.now.as_micros();
+    Ok(KeyPut::Stored { revision })
+}
+
+fn next_revision(transaction: &WriteTransaction) -> Result<u64, redb::Error> {
+    let mut last = transaction.open_table(REVISION)?;
+    let revision = last.get(())?.map_or(0, |revision| revision.value()) + 1;
+    last.insert((), revision)?;
+    Ok(revision)
+}
+
+/// Removes some of the keys that have expired.
+fn sweep(
+    keys: &mut Table<'_, &'static str, &'static [u8]>,
+    expiries: &mut Table<'_, (i64, &'static str), ()>,
+    now: Timestamp,
+) -> Result<(), redb::Error> {
+    let until = now.as_micros().saturating_add(1);
     let mut due = Vec::new();
-    for entry in expiries
-        .range(..(now.saturating_add(1), ""))?
-        .take(SWEPT_MAX)
-    {
-        let (at, key) = entry.map(|(key, _)| {
-            let (at, key) = key.value();
-            (at, key.to_owned())
-        })?;
-        due.push((at, key));
+    for entry in expiries.range(..(until, ""))?.take(SWEPT_MAX) {
+        let (found, _) = entry?;
+        let (at, key) = found.value();
+        due.push((at, key.to_owned()));
     }
     for (at, key) in due {
         expiries.remove((at, key.as_str()))?;
-        if key != put.key {
-            keys.remove(key.as_str())?;
-        }
+        keys.remove(key.as_str())?;
     }
-    Ok(KeyPut::Stored { revision })
+    Ok(())
 }
 
 fn delete(transaction: &WriteTransaction, key: &str, revision: u64) -> Result<bool, redb::Error> {
