@@ -18,4 +18,5 @@ fn run<F: Future<Output = ()>>(case: impl FnOnce(Arc<dyn Store>) -> F) {
     block_on(case(Arc::new(opened.store)));
 }
 
+// CONTRACT R10
 leasehold_journal::store_contract!(run);
