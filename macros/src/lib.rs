@@ -15,6 +15,7 @@ mod doc;
 mod dto;
 mod role;
 mod signature;
+mod test;
 mod tool;
 
 /// Makes a function a tool.
@@ -50,4 +51,12 @@ pub fn dto(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn role(attribute: TokenStream, item: TokenStream) -> TokenStream {
     role::expand(attribute.into(), item.into()).into()
+}
+
+/// Makes an async function a test, on a runtime of its own and under a bound that turns a hang into a failure.
+///
+/// Named as `#[leasehold_testkit::test]`; what it runs is `leasehold_testkit::run`.
+#[proc_macro_attribute]
+pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    test::expand(attribute.into(), item.into()).into()
 }
