@@ -3,6 +3,10 @@
 //! The facade: what people depend on. A program declares an [`App`] as a plain value; it is checked as a whole, put together,
 //! and run by an instance. Nothing here decides what an execution does.
 
+// What the macros write names this crate from outside; its own tests use them too.
+#[cfg(test)]
+extern crate self as leasehold;
+
 mod agent;
 mod app;
 mod assemble;

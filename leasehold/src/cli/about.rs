@@ -105,7 +105,7 @@ pub(super) async fn doctor(
         Ok(assembly) => doctor::keys(&keys(&assembly)),
         Err(_) => vec![Finding::error(
             "app",
-            "doctor.app-unsound",
+            "[doctor.app-unsound]",
             "the application does not pass its own check",
             "`check` tells what is wrong",
         )],

@@ -66,6 +66,16 @@ pub(super) enum CliError {
         /// What is open.
         found: String,
     },
+    /// There is nothing to let go on.
+    #[error(
+        "[cli.not-blocked] {execution} is {state}, not blocked: only a quarantined execution is let go on"
+    )]
+    NotBlocked {
+        /// The execution.
+        execution: ExecutionId,
+        /// What it is doing.
+        state: &'static str,
+    },
     /// Arguments that are no JSON.
     #[error("[cli.arguments-invalid] --arguments is not a JSON object: {0}")]
     ArgumentsInvalid(String),
@@ -190,6 +200,7 @@ impl CliError {
             | Self::IdUnknown(_)
             | Self::IdAmbiguous { .. }
             | Self::NoStore(_)
+            | Self::NotBlocked { .. }
             | Self::DigestMismatch { .. }
             | Self::AsRefused { .. }
             | Self::Refused(_)

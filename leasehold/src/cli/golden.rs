@@ -145,3 +145,125 @@ async fn one_execution_is_shown_with_its_timeline_from_its_records_alone() {
         &serde_json::to_string_pretty(&document).unwrap(),
     );
 }
+
+// CONTRACT P8, P14
+// RELIABILITY SEC11
+#[tokio::test]
+async fn open_questions_are_shown_whole_with_what_would_run() {
+    let approvals = Request::Approvals {
+        limit: 50,
+        execution: None,
+    };
+    let replies = ask(&desk().await, approvals).await.unwrap();
+    let pauses: Vec<super::view::PauseView> = replies
+        .into_iter()
+        .map(|reply| {
+            let Reply::Pause(pause) = reply else {
+                panic!("{reply:?}");
+            };
+            *pause
+        })
+        .collect();
+    assert_eq!(pauses.len(), 3);
+    golden(
+        "approvals-list",
+        &lines(&render::approvals(&pauses, Still.now(), false)),
+    );
+    let document = super::document::approvals(&pauses, None);
+    let json = serde_json::to_string_pretty(&document).unwrap();
+    golden("approvals-list-json", &escape::json(&json));
+    let none = lines(&render::approvals(&[], Still.now(), false));
+    assert_eq!(none, "nothing waits for a decision");
+}
+
+// CONTRACT P5
+// RELIABILITY SEC11
+#[tokio::test]
+async fn a_dump_shows_every_record_and_a_pauses_secret_only_where_all_is_asked_for() {
+    use leasehold_types::PauseId;
+    let desk = desk().await;
+    let dump = |execution: &str, raw| Request::Dump {
+        execution: execution.to_owned(),
+        raw,
+    };
+    for (name, execution) in [("waiting", "6nwt"), ("hostile", "m1pe")] {
+        let mut text = Vec::new();
+        for reply in ask(&desk, dump(execution, false)).await.unwrap() {
+            let Reply::Frame(frame) = reply else {
+                panic!("{reply:?}");
+            };
+            text.extend(render::frame(&frame, false));
+        }
+        golden(&format!("journal-dump-{name}"), &lines(&text));
+    }
+    let secret = PauseId::from_u128(0x5ec4e7).reveal();
+    let has_secret = |replies: &[Reply]| serde_json::to_string(replies).unwrap().contains(&secret);
+    assert!(
+        !has_secret(&ask(&desk, dump("6nwt", false)).await.unwrap()),
+        "DUMP-1"
+    );
+    assert!(
+        has_secret(&ask(&desk, dump("6nwt", true)).await.unwrap()),
+        "DUMP-1"
+    );
+    let show = Request::Show {
+        execution: "6nwt".to_owned(),
+    };
+    assert!(!has_secret(&ask(&desk, show).await.unwrap()));
+    let approvals = Request::Approvals {
+        limit: 9,
+        execution: None,
+    };
+    assert!(!has_secret(&ask(&desk, approvals).await.unwrap()));
+}
+
+// BAD INPUT 63, 66
+#[tokio::test]
+async fn what_cannot_be_read_is_said_and_what_stands_before_it_is_shown() {
+    let store = Arc::new(MemoryStore::new());
+    let mut tree = fixture::Tree::start(&store, 9, 0, "Hello?").await;
+    let newer = br#"{"kind":"thought","v":7,"x":0,"at":1796095316000000,"body":{"deep":true}}"#;
+    tree.raw_frame(newer).await;
+    tree.raw_frame(b"\x00 no record\n").await;
+    let desk = Desk::reading(store);
+    let execution = tree.execution.to_string();
+    let replies = ask(
+        &desk,
+        Request::Show {
+            execution: execution.clone(),
+        },
+    )
+    .await
+    .unwrap();
+    let [Reply::Execution(view)] = replies.as_slice() else {
+        panic!("{replies:?}");
+    };
+    golden(
+        "executions-show-newer",
+        &lines(&render::show(view, Still.now(), false)),
+    );
+    let list = ask(
+        &desk,
+        Request::List {
+            limit: 9,
+            state: None,
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(list.len(), 1, "a list goes on");
+    let dump = ask(
+        &desk,
+        Request::Dump {
+            execution,
+            raw: false,
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        dump.len(),
+        3,
+        "a dump needs not understand a record to print it"
+    );
+}

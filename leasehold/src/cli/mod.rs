@@ -31,9 +31,13 @@ mod request;
 mod stop;
 mod story;
 mod table;
+#[cfg(test)]
+mod tests;
 mod user;
 mod view;
 mod when;
+#[cfg(test)]
+mod world;
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;

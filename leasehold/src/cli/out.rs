@@ -52,6 +52,7 @@ pub(super) struct Streams {
 
 impl Streams {
     /// Neither colour nor anybody to ask.
+    #[cfg(test)]
     pub(super) const PLAIN: Self = Self {
         out_colour: false,
         err_colour: false,

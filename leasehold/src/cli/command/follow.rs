@@ -57,8 +57,7 @@ impl Session<'_> {
         if !view.state.is_over() {
             self.out.note(&crate::escape::line(&view.why))?;
             if !is_running {
-                self.out
-                    .note("no instance runs on this store: nothing happens until one does")?;
+                self.out.note("nothing happens until an instance runs")?;
             }
         }
         Ok(exit_of(view.state))
@@ -150,6 +149,15 @@ impl Session<'_> {
         Ok(is_decided)
     }
 
+    /// What it waits for, and what to type.
+    fn tell_open(&mut self, view: &ExecutionView) -> Result<(), CliError> {
+        if view.pauses.is_empty() {
+            return Ok(());
+        }
+        let lines = render::approvals(&view.pauses, self.now(), self.out.streams.err_colour);
+        self.progress(&lines)
+    }
+
     /// The answer on the standard output, everything else beside it.
     pub(super) fn tell_end(&mut self, view: &ExecutionView) -> Result<(), CliError> {
         if self.is_json() {
@@ -163,6 +171,7 @@ impl Session<'_> {
             let why = crate::escape::line(&view.why);
             self.out
                 .note(&format!("{} {state}: {why}", view.execution))?;
+            self.tell_open(view)?;
         }
         Ok(())
     }

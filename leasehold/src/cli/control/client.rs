@@ -55,7 +55,12 @@ impl Client {
         };
         let mut line = serde_json::to_vec(&asked).map_err(CliError::unwritable)?;
         line.push(b'\n');
-        stream.write_all(&line).await.map_err(gone)?;
+        if let Err(error) = stream.write_all(&line).await {
+            // Refused before all was read: why stands in the reply.
+            if error.kind() != ErrorKind::BrokenPipe {
+                return Err(gone(error));
+            }
+        }
         let mut input = BufReader::new(stream);
         loop {
             let line = self.line(&mut input).await?;

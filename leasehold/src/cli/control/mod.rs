@@ -10,9 +10,13 @@
 mod client;
 mod place;
 mod server;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub(super) use client::Client;
+#[cfg(test)]
+pub(super) use place::is_there;
 pub(super) use place::listen;
 pub(super) use server::serve;
 pub(super) use wire::{Line, read_line};

@@ -97,3 +97,9 @@ pub(in crate::cli) fn listen(directory: &Path) -> io::Result<Listening> {
     let listener = UnixListener::from_std(StdListener::from(socket))?;
     Ok(Listening { listener, path })
 }
+
+/// Whether a socket lies beside a store.
+#[cfg(test)]
+pub(in crate::cli) fn is_there(directory: &Path) -> bool {
+    directory.join(NAME).exists()
+}

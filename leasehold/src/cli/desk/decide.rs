@@ -55,6 +55,7 @@ impl Desk {
             }
             Request::Retry { execution } => {
                 let sent = self.sent(&execution, "let go on", by).await?;
+                self.is_blocked(sent.execution).await?;
                 let tree = sent.execution.tree();
                 let reply = node.retry(tree, by.clone(), OUTCOME_WAIT).await?;
                 self.decided(sent, &reply).await?
@@ -104,6 +105,17 @@ impl Desk {
             by: by.id.clone(),
             from: header.map_or(0, |header| header.index.get() + 1),
         })
+    }
+
+    /// Letting go on what nobody stopped would do nothing, and say that it did.
+    async fn is_blocked(&self, execution: ExecutionId) -> Result<(), CliError> {
+        let (story, _) = self.read(Story::new(execution)).await?;
+        let state = story.state();
+        if state == State::Blocked {
+            return Ok(());
+        }
+        let state = state.word();
+        Err(CliError::NotBlocked { execution, state })
     }
 
     async fn decide(

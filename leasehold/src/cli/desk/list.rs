@@ -53,7 +53,11 @@ impl Desk {
     async fn row(&self, tree: TreeId) -> Result<Option<ExecutionRow>, CliError> {
         let row = match last_frame(&*self.store, tree).await? {
             None => None,
-            Some(Ok(frame)) => Some(row_of(&frame)),
+            Some(Ok(frame)) => {
+                let mut row = row_of(&frame);
+                row.why = self.qualified(row.state, row.why);
+                Some(row)
+            }
             Some(Err(broken)) => Some(unreadable(tree, &broken.why)),
         };
         Ok(row)

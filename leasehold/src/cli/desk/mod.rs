@@ -21,7 +21,7 @@ use super::frames::{FrameReader, Step};
 use super::ids::resolve;
 use super::request::{Reply, Request};
 use super::story::Story;
-use super::view::{EventView, ExecutionView};
+use super::view::{EventView, ExecutionView, State};
 
 /// Replies that wait for their reader.
 pub(super) const REPLIES_MAX: usize = 16;
@@ -103,10 +103,30 @@ impl Desk {
         self.node.is_some()
     }
 
+    /// A reason, with what only the one who looks knows: whether anybody is there to go on.
+    fn qualified(&self, state: State, why: String) -> String {
+        match state {
+            State::Starting | State::Running if !self.is_running() => {
+                format!("no instance runs on this store; when one ran last: {why}")
+            }
+            State::Starting
+            | State::Running
+            | State::Waiting
+            | State::Blocked
+            | State::Completed
+            | State::Failed
+            | State::Cancelled
+            | State::LimitExceeded
+            | State::BudgetExceeded
+            | State::Unreadable => why,
+        }
+    }
+
     async fn show(&self, execution: &str, teller: &Teller) -> Result<(), CliError> {
         let execution = resolve(&*self.store, execution).await?;
         let (story, timeline) = self.read(Story::new(execution)).await?;
-        let view: ExecutionView = story.view(timeline);
+        let mut view: ExecutionView = story.view(timeline);
+        view.why = self.qualified(view.state, view.why);
         teller.tell(Reply::Execution(Box::new(view))).await
     }
 

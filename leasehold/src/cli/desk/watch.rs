@@ -28,7 +28,8 @@ impl Desk {
             let is_broken = self.tell_new(&mut reader, &mut story, from, teller).await?;
             // Without an instance nothing comes after what is there.
             if is_broken || is_reached(until, &story) || !self.is_running() {
-                let view = story.view(vec![]);
+                let mut view = story.view(vec![]);
+                view.why = self.qualified(view.state, view.why);
                 return teller.tell(Reply::Execution(Box::new(view))).await;
             }
             cursor = page.await?.next;

@@ -37,8 +37,8 @@ impl Clocks {
                 .saturating_add(time.tv_nsec / 1_000)
         };
         Self {
-            boot: micros(ClockId::Boottime),
             monotonic: micros(ClockId::Monotonic),
+            boot: micros(ClockId::Boottime),
             real: micros(ClockId::Realtime),
         }
     }
@@ -60,7 +60,7 @@ fn wall(now: Clocks) -> Finding {
     }
     Finding::error(
         "clock",
-        "doctor.clock-wrong",
+        "[doctor.clock-wrong]",
         format!("the wall clock says {shown}"),
         "set it, and run a time service: timers and expiries are points on it",
     )
@@ -75,7 +75,7 @@ fn rates(before: Clocks, after: Clocks) -> Finding {
     if after.boot < before.boot || boot.abs_diff(monotonic) > allowed {
         return Finding::error(
             "clock",
-            "doctor.clock-unstable",
+            "[doctor.clock-unstable]",
             format!(
                 "while {} passed, CLOCK_BOOTTIME counted {}",
                 span(monotonic),
@@ -87,7 +87,7 @@ fn rates(before: Clocks, after: Clocks) -> Finding {
     if after.real < before.real || real.abs_diff(monotonic) > allowed {
         return Finding::warning(
             "clock",
-            "doctor.clock-steps",
+            "[doctor.clock-steps]",
             format!(
                 "while {} passed, the wall clock moved by {}",
                 span(monotonic),
@@ -108,7 +108,7 @@ fn suspended(now: Clocks) -> Option<Finding> {
     (asleep > Duration::from_secs(1)).then(|| {
         Finding::warning(
             "clock",
-            "doctor.machine-suspends",
+            "[doctor.machine-suspends]",
             format!(
                 "this machine has been suspended for {} since it started",
                 span(asleep)
@@ -122,7 +122,7 @@ fn hardware(name: &str) -> Finding {
     match name {
         "jiffies" | "refined-jiffies" | "pit" => Finding::warning(
             "clock",
-            "doctor.clock-source",
+            "[doctor.clock-source]",
             format!("the kernel counts time by {name}"),
             "it is coarse and drifts: choose another clock source",
         ),
@@ -153,22 +153,22 @@ mod tests {
             (
                 "slow boot time",
                 at(900, 1_000, 1_000),
-                Some("doctor.clock-unstable"),
+                Some("[doctor.clock-unstable]"),
             ),
             (
                 "boot time goes back",
                 at(-5, 1_000, 1_000),
-                Some("doctor.clock-unstable"),
+                Some("[doctor.clock-unstable]"),
             ),
             (
                 "wall clock steps",
                 at(1_000, 1_000, 5_000),
-                Some("doctor.clock-steps"),
+                Some("[doctor.clock-steps]"),
             ),
             (
                 "wall clock goes back",
                 at(1_000, 1_000, -1),
-                Some("doctor.clock-steps"),
+                Some("[doctor.clock-steps]"),
             ),
         ];
         for (name, after, code) in cases {
@@ -183,21 +183,21 @@ mod tests {
             real: 1_000,
             ..at(0, 0, 0)
         };
-        assert_eq!(wall(unset).code, Some("doctor.clock-wrong"));
+        assert_eq!(wall(unset).code, Some("[doctor.clock-wrong]"));
         let far = Clocks {
             real: LATEST,
             ..unset
         };
-        assert_eq!(wall(far).code, Some("doctor.clock-wrong"));
+        assert_eq!(wall(far).code, Some("[doctor.clock-wrong]"));
     }
 
     #[test]
     fn time_that_was_slept_through_is_told() {
         assert_eq!(suspended(at(10_000, 10_000, 0)), None);
         let told = suspended(at(10_000, 1_000, 0)).map(|finding| finding.code);
-        assert_eq!(told, Some(Some("doctor.machine-suspends")));
+        assert_eq!(told, Some(Some("[doctor.machine-suspends]")));
         assert_eq!(hardware("tsc").code, None);
-        assert_eq!(hardware("jiffies").code, Some("doctor.clock-source"));
+        assert_eq!(hardware("jiffies").code, Some("[doctor.clock-source]"));
         let real = Clocks::read();
         assert!(real.boot >= real.monotonic && real.monotonic > 0);
     }

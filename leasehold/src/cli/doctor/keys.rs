@@ -27,7 +27,7 @@ pub(in crate::cli) fn keys(keys: &[Key]) -> Vec<Finding> {
         }
         Finding::warning(
             "keys",
-            "doctor.key-missing",
+            "[doctor.key-missing]",
             format!("{name} is not set; {needed_by} needs it"),
             "set it in the environment of the instance; what needs it fails until then",
         )
@@ -49,7 +49,7 @@ mod tests {
         };
         let told = keys(&[key(true), key(false)]);
         assert_eq!(told[0].found, "STRIPE_KEY is set, for refund-card-tool");
-        assert_eq!(told[1].code, Some("doctor.key-missing"));
+        assert_eq!(told[1].code, Some("[doctor.key-missing]"));
         assert_eq!(keys(&[]).len(), 1);
     }
 }

@@ -38,14 +38,20 @@ pub(super) struct Finding {
     pub(super) level: Level,
     /// What was looked at.
     pub(super) about: &'static str,
-    /// Its code; none where all is well.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Its code in its brackets; none where all is well.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "bare")]
     pub(super) code: Option<&'static str>,
     /// What was found.
     pub(super) found: String,
     /// What to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) way_out: Option<&'static str>,
+}
+
+/// A code without its brackets, for scripts.
+fn bare<S: serde::Serializer>(code: &Option<&str>, serializer: S) -> Result<S::Ok, S::Error> {
+    let code = code.unwrap_or_default();
+    serializer.serialize_str(code.trim_matches(['[', ']']))
 }
 
 impl Finding {
@@ -124,7 +130,7 @@ fn lines_of(finding: &Finding, out: &Out) -> Vec<String> {
     };
     let code = finding
         .code
-        .map(|code| format!("[{code}] "))
+        .map(|code| format!("{code} "))
         .unwrap_or_default();
     let found = line(&finding.found);
     let mut lines = vec![format!(
@@ -147,8 +153,8 @@ mod tests {
     #[test]
     fn an_error_fails_the_command_and_a_warning_does_not() {
         let ok = Finding::ok("store", "it is there");
-        let warning = Finding::warning("disk", "doctor.fsync-suspicious", "3 µs", "look");
-        let error = Finding::error("disk", "doctor.disk-full", "1 byte is free", "free some");
+        let warning = Finding::warning("disk", "[doctor.fsync-suspicious]", "3 µs", "look");
+        let error = Finding::error("disk", "[doctor.disk-full]", "1 byte is free", "free some");
         let cases = [
             (vec![ok.clone()], Exit::Done),
             (vec![ok.clone(), warning.clone()], Exit::Done),

@@ -81,7 +81,7 @@ fn place(directory: &Path) -> Finding {
     if !meta.is_dir() {
         return Finding::error(
             "store",
-            "doctor.store-not-a-directory",
+            "[doctor.store-not-a-directory]",
             format!("{shown} is no directory"),
             "name another place for the store with --store or in the configuration",
         );
@@ -90,7 +90,7 @@ fn place(directory: &Path) -> Finding {
     if meta.uid() != own {
         return Finding::error(
             "store",
-            "doctor.store-wrong-owner",
+            "[doctor.store-wrong-owner]",
             format!("{shown} belongs to user {}, this is user {own}", meta.uid()),
             "run as its owner, or change it with chown",
         );
@@ -98,7 +98,7 @@ fn place(directory: &Path) -> Finding {
     if meta.mode() & 0o077 != 0 {
         return Finding::warning(
             "store",
-            "doctor.store-open-to-others",
+            "[doctor.store-open-to-others]",
             format!(
                 "{shown} has mode {:o}: other users may look into it",
                 meta.mode() & 0o777
@@ -115,7 +115,7 @@ fn holder(held: Held) -> Finding {
         Held::Free => Finding::ok("lock", "no instance runs"),
         Held::Silent { pid } => Finding::error(
             "lock",
-            "doctor.store-locked",
+            "[doctor.store-locked]",
             format!("process {pid} has the store open and does not answer on its socket"),
             "wait if it is starting or stopping, else look at that process",
         ),
@@ -137,7 +137,7 @@ fn file_system(magic: u64) -> Option<Finding> {
         0x0102_1994 | 0x8584_58f6 => {
             return Some(Finding::warning(
                 "disk",
-                "doctor.disk-in-memory",
+                "[doctor.disk-in-memory]",
                 "the store is on a file system in memory",
                 "nothing there outlives the machine: keep it on a disk",
             ));
@@ -149,7 +149,7 @@ fn file_system(magic: u64) -> Option<Finding> {
         0x794c_7630 => {
             return Some(Finding::warning(
                 "disk",
-                "doctor.disk-overlay",
+                "[doctor.disk-overlay]",
                 "the store is on an overlay, as in a container without a volume",
                 "it is gone with the container: mount a volume for it",
             ));
@@ -158,7 +158,7 @@ fn file_system(magic: u64) -> Option<Finding> {
     };
     Some(Finding::warning(
         "disk",
-        "doctor.disk-network",
+        "[doctor.disk-network]",
         format!("the store is on {network}"),
         "its fsync and locks may not hold what they promise: keep it on a local disk",
     ))
@@ -169,14 +169,14 @@ fn room(free: u64) -> Finding {
     if free < FREE_MIN {
         return Finding::error(
             "disk",
-            "doctor.disk-full",
+            "[doctor.disk-full]",
             found,
             "free some space: below 64 MB the store takes nothing more",
         );
     }
     if free < FREE_LOW {
         let way_out = "free some space before the store is full: below 64 MB it takes nothing more";
-        return Finding::warning("disk", "doctor.disk-low", found, way_out);
+        return Finding::warning("disk", "[doctor.disk-low]", found, way_out);
     }
     Finding::ok("disk", found)
 }
@@ -184,7 +184,7 @@ fn room(free: u64) -> Finding {
 fn read_only() -> Finding {
     Finding::error(
         "disk",
-        "doctor.disk-read-only",
+        "[doctor.disk-read-only]",
         "the file system is mounted for reading",
         "mount it for writing",
     )
@@ -198,14 +198,14 @@ fn fsync(latency: Duration) -> Finding {
     if latency < FSYNC_SUSPICIOUS {
         return Finding::warning(
             "disk",
-            "doctor.fsync-suspicious",
+            "[doctor.fsync-suspicious]",
             found,
             "no disk is that fast: something says that it is durable and is not; look at mount options and the hypervisor",
         );
     }
     if latency > FSYNC_SLOW {
         let way_out = "every step waits for one: use a local SSD";
-        return Finding::warning("disk", "doctor.fsync-slow", found, way_out);
+        return Finding::warning("disk", "[doctor.fsync-slow]", found, way_out);
     }
     Finding::ok("disk", found)
 }
@@ -213,7 +213,7 @@ fn fsync(latency: Duration) -> Finding {
 fn not_writable(error: &io::Error) -> Finding {
     Finding::error(
         "disk",
-        "doctor.disk-not-writable",
+        "[doctor.disk-not-writable]",
         format!("nothing can be written there: {error}"),
         "change the owner or the mode of the directory, or free some space",
     )
@@ -222,7 +222,7 @@ fn not_writable(error: &io::Error) -> Finding {
 fn unknown(error: &io::Error) -> Finding {
     Finding::error(
         "store",
-        "doctor.store-unknown",
+        "[doctor.store-unknown]",
         format!("it cannot be looked at: {error}"),
         "change the mode of the directories above it",
     )
@@ -268,25 +268,31 @@ mod tests {
     #[test]
     fn what_a_disk_is_like_is_told() {
         let cases = [
-            (room(63 * MB), Some("doctor.disk-full")),
-            (room(64 * MB), Some("doctor.disk-low")),
+            (room(63 * MB), Some("[doctor.disk-full]")),
+            (room(64 * MB), Some("[doctor.disk-low]")),
             (room(512 * MB), None),
             (
                 fsync(Duration::from_micros(19)),
-                Some("doctor.fsync-suspicious"),
+                Some("[doctor.fsync-suspicious]"),
             ),
             (fsync(Duration::from_micros(20)), None),
-            (fsync(Duration::from_millis(51)), Some("doctor.fsync-slow")),
-            (holder(Held::Silent { pid: 7 }), Some("doctor.store-locked")),
+            (
+                fsync(Duration::from_millis(51)),
+                Some("[doctor.fsync-slow]"),
+            ),
+            (
+                holder(Held::Silent { pid: 7 }),
+                Some("[doctor.store-locked]"),
+            ),
             (holder(Held::Answers), None),
         ];
         for (finding, code) in cases {
             assert_eq!(finding.code, code, "{finding:?}");
         }
         let kinds = [
-            (0x0102_1994, "doctor.disk-in-memory"),
-            (0x6969, "doctor.disk-network"),
-            (0x794c_7630, "doctor.disk-overlay"),
+            (0x0102_1994, "[doctor.disk-in-memory]"),
+            (0x6969, "[doctor.disk-network]"),
+            (0x794c_7630, "[doctor.disk-overlay]"),
         ];
         for (magic, code) in kinds {
             assert_eq!(
@@ -311,7 +317,10 @@ mod tests {
         let mode =
             |mode| std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(mode));
         mode(0o755).unwrap();
-        assert_eq!(place(&directory).code, Some("doctor.store-open-to-others"));
+        assert_eq!(
+            place(&directory).code,
+            Some("[doctor.store-open-to-others]")
+        );
         mode(0o700).unwrap();
         assert_eq!(place(&directory).code, None);
         assert!(fsync_latency(&directory, &SystemClock).is_ok());
@@ -322,6 +331,6 @@ mod tests {
         );
         let file = made.path().join("file");
         std::fs::write(&file, "x").unwrap();
-        assert_eq!(place(&file).code, Some("doctor.store-not-a-directory"));
+        assert_eq!(place(&file).code, Some("[doctor.store-not-a-directory]"));
     }
 }

@@ -46,7 +46,7 @@ impl Story {
                 let why = self.broken.as_deref().unwrap_or("there is no start");
                 format!("its journal cannot be read to the end: {}", clip(why, 200))
             }
-            State::Completed => "it has its answer".to_owned(),
+            State::Completed => String::new(),
             State::Failed | State::Cancelled | State::LimitExceeded | State::BudgetExceeded => {
                 self.why_ended()
             }
