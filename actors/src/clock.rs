@@ -1,5 +1,7 @@
 //! The machine's own clocks, chance and threads, behind the seams.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use leasehold_tools::BlockingPool;
@@ -53,19 +55,37 @@ impl Random for OsRandom {
 
 /// Blocking tools run on the runtime's blocking threads.
 #[derive(Debug, Clone)]
-pub struct TokioPool(tokio::runtime::Handle);
+pub struct TokioPool {
+    runtime: tokio::runtime::Handle,
+    late: Arc<AtomicU64>,
+}
 
 impl TokioPool {
     /// The pool of the runtime that `handle` belongs to.
     #[must_use]
-    pub const fn new(handle: tokio::runtime::Handle) -> Self {
-        Self(handle)
+    pub fn new(handle: tokio::runtime::Handle) -> Self {
+        Self {
+            runtime: handle,
+            late: Arc::default(),
+        }
     }
 }
 
 impl BlockingPool for TokioPool {
     fn run(&self, work: Box<dyn FnOnce() + Send>) {
         // A blocking body cannot be stopped, only given up: nobody waits for the handle.
-        drop(self.0.spawn_blocking(work));
+        drop(self.runtime.spawn_blocking(work));
+    }
+
+    fn ended_late(&self) {
+        let count = self.late.fetch_add(1, Ordering::Relaxed) + 1;
+        tracing::warn!(
+            count,
+            "a blocking tool ended after its call was given up, its result is dropped"
+        );
+    }
+
+    fn late_results(&self) -> u64 {
+        self.late.load(Ordering::Relaxed)
     }
 }
