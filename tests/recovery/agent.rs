@@ -8,7 +8,7 @@ use leasehold_execution::{
     AfterAnswer, Limits, Plan, PlannedApproval, PlannedTool, Review, Reviewed,
 };
 use leasehold_models::{Model, ToolDefinitionRef};
-use leasehold_tools::{ResultBound, Services, bind};
+use leasehold_tools::{ResultBound, Services, Tool, bind};
 use leasehold_types::{Answerer, BoxFuture, ComponentName, Digest, Money};
 
 use crate::model::Provider;
@@ -26,24 +26,26 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// The reference execution's agent, and one that kills its worker.
     pub(crate) fn new(outside: &Arc<Outside>) -> Self {
-        let agents = [
-            agent(
-                "reference",
-                Arc::new(Provider::reference(outside)),
-                reference(outside),
-            ),
-            agent(
-                "poison",
-                Arc::new(Provider::poison(outside)),
-                poison(outside),
-            ),
-        ];
+        let named = |tools: Vec<SinkTool>| {
+            let paid = |tool: SinkTool| (tool.fee(), Arc::new(tool) as Arc<dyn Tool>);
+            tools.into_iter().map(paid).collect()
+        };
+        let model = Arc::new(Provider::reference(outside));
+        let reference = agent("reference", model, named(reference(outside)));
+        let model = Arc::new(Provider::poison(outside));
+        let poison = agent("poison", model, named(poison(outside)));
+        Self::of([("reference", reference), ("poison", poison)], outside)
+    }
+
+    /// An application of these agents.
+    pub(crate) fn of<const N: usize>(
+        agents: [(&'static str, Agent); N],
+        outside: &Arc<Outside>,
+    ) -> Self {
         Self {
-            agents: ["reference", "poison"]
-                .into_iter()
-                .zip(agents.map(Arc::new))
-                .collect(),
+            agents: agents.map(|(name, agent)| (name, Arc::new(agent))).into(),
             channel: Arc::new(Desk(Arc::clone(outside))),
         }
     }
@@ -80,19 +82,17 @@ impl Channel for Desk {
     }
 }
 
-fn agent(name: &str, model: Arc<dyn Model>, tools: Vec<SinkTool>) -> Agent {
+/// An agent with tools and what each of their calls may cost, in micro-units.
+pub(crate) fn agent(name: &str, model: Arc<dyn Model>, tools: Vec<(u64, Arc<dyn Tool>)>) -> Agent {
     let mut planned = BTreeMap::new();
     let mut bound = BTreeMap::new();
-    for tool in tools {
-        let (name, reserve) = (
-            leasehold_tools::Tool::spec(&tool).name.into_owned(),
-            Money::from_micros(tool.fee()),
-        );
+    for (fee, tool) in tools {
         let tool = AgentTool {
-            bound: bind(Arc::new(tool), &Services::new()).unwrap(),
+            bound: bind(tool, &Services::new()).unwrap(),
             result_bound: ResultBound::resolve(None, None, None),
         };
-        planned.insert(name.clone(), plan_of(&name, &tool, reserve));
+        let name = tool.bound.name().to_string();
+        planned.insert(name.clone(), plan_of(&name, &tool, Money::from_micros(fee)));
         bound.insert(name, tool);
     }
     let plan = Plan {

@@ -15,14 +15,17 @@
 )]
 
 mod agent;
+mod blocking;
 mod check;
 mod clock;
 mod job;
+mod local;
 mod model;
 mod outside;
 mod person;
 mod points;
 mod poison;
+mod processes;
 mod random;
 mod site;
 mod states;
