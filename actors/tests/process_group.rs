@@ -1,5 +1,11 @@
 //! Process groups: whatever a command has started is gone with it, and its output is bounded.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "support of tests: what fails here fails the test"
+)]
+
 use std::process::Command;
 use std::time::Duration;
 
