@@ -2,6 +2,10 @@
 
 use std::process::{Command, Output, Stdio};
 
+#[expect(
+    clippy::unwrap_used,
+    reason = "a command that cannot be started fails the test"
+)]
 fn desk(data: &std::path::Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_desk"))
         .arg("--data")

@@ -3,6 +3,8 @@
 //! The README shows this file from its prelude on; a test compares the two.
 
 mod shop;
+#[cfg(test)]
+mod tests;
 
 use shop::Shop;
 

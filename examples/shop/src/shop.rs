@@ -71,6 +71,13 @@ impl Shop {
         Ok(format!("refunded {} cents of {}", paid.cents, paid.order))
     }
 
+    /// How often an order was refunded.
+    #[cfg(test)]
+    pub(crate) fn refunds_of(&self, order: &str) -> usize {
+        let paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        paid.values().filter(|refund| refund.order == order).count()
+    }
+
     fn has(&self, order: &str) -> Result<bool, ShopError> {
         let Some(path) = &self.orders else {
             return Ok(false);
