@@ -20,7 +20,7 @@ const READ_BACK_FIRST: Duration = Duration::from_millis(2);
 /// The longest wait between two read-backs.
 const READ_BACK_MAX: Duration = Duration::from_secs(1);
 
-/// Appends one frame and waits for its outcome: for the claim, before which nothing may be done.
+/// Appends a claim's frame and waits for its outcome: nothing may be done before.
 pub(crate) async fn append_and_settle(
     deps: &Deps,
     writer: &mut Writer,
@@ -42,7 +42,9 @@ pub(crate) async fn append_and_settle(
         AppendOutcome::Acked(tail) => tail,
         unclear @ (AppendOutcome::Refused
         | AppendOutcome::Unknown(_)
-        | AppendOutcome::Failed(_)) => settle_append(deps, writer, unclear, signal).await?,
+        | AppendOutcome::Failed(_)) => settle_append(deps, writer, unclear, signal)
+            .await
+            .map_err(refused_claim)?,
     };
     Ok(writer.acked(tail))
 }
@@ -58,8 +60,26 @@ pub(crate) async fn append_once(deps: &Deps, tail: Tail, sealed: SealedFrame) ->
         .unwrap_or(AppendOutcome::Unknown(UnknownReason::Disconnected))
 }
 
+/// Whoever appends between a claim's look and its append, be it another claimant of the same epoch or the last write of the
+/// owner before, has the claim refused: its plan is thrown away, and the tree is looked at anew.
+fn refused_claim(how: Closed) -> Closed {
+    match how {
+        Closed::Corrupt { why } => Closed::Unavailable { why },
+        Closed::Ended
+        | Closed::Resting { .. }
+        | Closed::Released
+        | Closed::Blocked
+        | Closed::Fenced { .. }
+        | Closed::HeldElsewhere
+        | Closed::Unavailable { .. }
+        | Closed::WaitingForVersion { .. }
+        | Closed::Missing
+        | Closed::Suspect => how,
+    }
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "fits map_err")]
-fn unavailable(error: JournalError) -> Closed {
+pub(crate) fn unavailable(error: JournalError) -> Closed {
     Closed::Unavailable {
         why: error.to_string(),
     }
@@ -74,13 +94,15 @@ pub(crate) async fn settle_append(
     signal: &Signal,
 ) -> Result<Tail, Closed> {
     let tree = writer.token().tree;
-    let mut outcome = outcome;
-    let mut wait = READ_BACK_FIRST;
+    let (mut outcome, mut wait) = (outcome, READ_BACK_FIRST);
+    let mut was_unclear = false;
     loop {
         match outcome {
             AppendOutcome::Acked(tail) => return Ok(tail),
-            AppendOutcome::Failed(error) => return Err(unavailable(error)),
-            AppendOutcome::Refused | AppendOutcome::Unknown(_) => {}
+            AppendOutcome::Failed(error) if !was_unclear => return Err(unavailable(error)),
+            // APPEND-1: an earlier attempt may still land.
+            AppendOutcome::Failed(_) => {}
+            AppendOutcome::Refused | AppendOutcome::Unknown(_) => was_unclear = true,
         }
         let read = deps.store.tail(tree).await;
         match read.map(|read| writer.classify(&read)) {

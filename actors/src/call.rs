@@ -4,72 +4,27 @@
 //! but what a blocking body does on its own thread. It ends by itself after one report. If it panics or is killed, its execution
 //! journals an error result in its place; parent and siblings go on. It has no children.
 
-use std::sync::Arc;
+mod job;
+
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
-use leasehold_execution::machine::{CallReport, ModelFailure, ModelReport, Verdict};
+use leasehold_execution::machine::{CallReport, ModelFailure, ModelReport};
 use leasehold_execution::record::FinishKind;
-use leasehold_models::{Model, ModelError, ModelRequest, ModelSpend, Reservation, Retry};
-use leasehold_tools::{CallEnd, CallFrame, CallOutcome, Cut, invoke};
-use leasehold_types::{AbortReason, CallId, Clock, Permit, Signal, SpendEntry, Timestamp};
+use leasehold_models::{ModelError, ModelSpend, Retry};
+use leasehold_tools::{CallEnd, CallOutcome, Cut, invoke};
+use leasehold_types::{AbortReason, CallId, Clock, PermitRefused, Signal, SpendEntry, StepIntent};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
 use crate::agent::AgentTool;
-use crate::channel::{Ask, Channel, Sent};
-use crate::execution::ExecutionMsg;
+use crate::channel::Sent;
+use crate::execution::{CALL_NEEDS, ExecutionMsg};
 
-/// What a call actor is for.
-pub(crate) enum Job {
-    /// Ask a model.
-    Model(Box<ModelJob>),
-    /// Run a tool.
-    Tool(Box<ToolJob>),
-    /// Send a question.
-    Send(Box<SendJob>),
-    /// Wait for a point in time.
-    Wait {
-        /// How long.
-        after: Duration,
-        /// On which clock.
-        clock: Arc<dyn Clock>,
-    },
-}
-
-pub(crate) struct ModelJob {
-    pub(crate) turn: u32,
-    pub(crate) attempt: u32,
-    pub(crate) model: Arc<dyn Model>,
-    pub(crate) caller: String,
-    pub(crate) request: ModelRequest,
-    pub(crate) reservation: Reservation,
-    pub(crate) permit: Permit,
-    pub(crate) signal: Signal,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) timeout: Duration,
-}
-
-pub(crate) struct ToolJob {
-    pub(crate) call_id: CallId,
-    pub(crate) attempt: u32,
-    pub(crate) tool: AgentTool,
-    pub(crate) arguments: String,
-    /// How long to wait first, where the attempt before it failed.
-    pub(crate) wait: Option<Duration>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) signal: Signal,
-    pub(crate) frame: CallFrame,
-    pub(crate) permit: Permit,
-}
-
-pub(crate) struct SendJob {
-    pub(crate) number: u32,
-    pub(crate) attempt: u32,
-    pub(crate) channel: Arc<dyn Channel>,
-    pub(crate) ask: Ask,
-    pub(crate) signal: Signal,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) timeout: Duration,
-}
+use job::stopped;
+pub(crate) use job::{
+    Decided, Gate, Job, ModelJob, Outstanding, SendJob, ToolJob, Unreported, wait_for,
+};
 
 /// Runs one job and reports to its execution.
 pub(crate) struct CallActor;
@@ -114,18 +69,19 @@ async fn run(job: Job) -> ExecutionMsg {
     }
 }
 
-/// Drives `work` until it ends, `timeout` passes on `clock`, or `signal` is aborted.
+/// Drives `work` until it ends, `timeout` passes on `clock`, or `signal` is aborted; not at all where it is already.
 async fn within<T>(
     work: impl Future<Output = T>,
     clock: &dyn Clock,
     timeout: Duration,
     signal: &Signal,
 ) -> Result<T, AbortReason> {
+    if let Some(reason) = signal.reason() {
+        return Err(reason);
+    }
     let mut work = std::pin::pin!(work);
     // Work that only computes ends here, before a timer is made.
-    let first =
-        std::future::poll_fn(|context| std::task::Poll::Ready(work.as_mut().poll(context))).await;
-    if let std::task::Poll::Ready(done) = first {
+    if let Poll::Ready(done) = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
         return Ok(done);
     }
     tokio::select! {
@@ -176,25 +132,58 @@ async fn ask(job: ModelJob) -> ModelReport {
     }
 }
 
-async fn call(job: ToolJob) -> CallReport {
+/// Waits out what the attempt before asked for, and takes a new permit: the lease may be lost by then.
+async fn begin(job: &mut ToolJob) -> Result<(), PermitRefused> {
+    let Some((wait, gate)) = job.wait.take() else {
+        return Ok(());
+    };
+    tokio::select! {
+        biased;
+        reason = job.signal.aborted() => return Err(PermitRefused::Aborted(reason)),
+        () = job.clock.sleep(wait) => {}
+    }
+    let step = StepIntent {
+        frame: gate.intent,
+        needs: CALL_NEEDS,
+    };
+    match gate.guard.permit(job.clock.uptime(), step) {
+        Ok(permit) => {
+            job.permit = permit;
+            Ok(())
+        }
+        Err(refused) => {
+            if let PermitRefused::Lost(lost) = &refused {
+                gate.guard.lose(lost.reason);
+            }
+            Err(refused)
+        }
+    }
+}
+
+/// Tells what a tool has beside its future that its call is over, however it ended.
+struct Over(Signal);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0
+            .abort(AbortReason::Stopped("the call is over".to_owned()));
+    }
+}
+
+async fn call(mut job: ToolJob) -> CallReport {
+    let _over = Over(job.signal.clone());
+    if begin(&mut job).await.is_err() {
+        return stopped(job.call_id, job.attempt);
+    }
     let ToolJob {
         call_id,
         attempt,
         tool,
         arguments,
-        wait,
-        clock,
-        signal,
         frame,
         permit,
+        ..
     } = job;
-    if let Some(wait) = wait {
-        tokio::select! {
-            biased;
-            _reason = signal.aborted() => {}
-            () = clock.sleep(wait) => {}
-        }
-    }
     let outcome = invoke(permit, &tool.bound, arguments.as_str(), frame).await;
     report(call_id, attempt, &tool, outcome)
 }
@@ -266,80 +255,3 @@ async fn send(job: SendJob) -> ExecutionMsg {
         decided: decided.map(|verdict| (name, verdict)),
     }
 }
-
-/// What a job's actor reports if it dies before it could.
-pub(crate) enum Outstanding {
-    Model { turn: u32, attempt: u32 },
-    Call { call_id: CallId, attempt: u32 },
-    Send { number: u32, attempt: u32 },
-    Wait,
-}
-
-impl Job {
-    pub(crate) fn outstanding(&self) -> Outstanding {
-        match self {
-            Self::Model(job) => Outstanding::Model {
-                turn: job.turn,
-                attempt: job.attempt,
-            },
-            Self::Tool(job) => Outstanding::Call {
-                call_id: job.call_id.clone(),
-                attempt: job.attempt,
-            },
-            Self::Send(job) => Outstanding::Send {
-                number: job.number,
-                attempt: job.attempt,
-            },
-            Self::Wait { .. } => Outstanding::Wait,
-        }
-    }
-}
-
-impl Outstanding {
-    /// The report in place of an actor that died.
-    pub(crate) fn died(self, why: &str) -> ExecutionMsg {
-        match self {
-            Self::Model { turn, attempt } => ExecutionMsg::Model(ModelReport {
-                turn,
-                attempt,
-                result: Err(ModelFailure {
-                    error: format!("[call.died] the call's actor died: {why}"),
-                    retry: Retry::After(None),
-                    may_be_billed: true,
-                }),
-            }),
-            Self::Call { call_id, attempt } => ExecutionMsg::Call(CallReport {
-                call_id,
-                attempt,
-                kind: FinishKind::Panicked,
-                text: "Tool error: the call's actor died".to_owned(),
-                whole_bytes: None,
-                spend: vec![],
-                retryable: false,
-                outcome_unknown: false,
-                fatal: false,
-            }),
-            Self::Send { number, attempt } => {
-                let error = Some(format!("the sending actor died: {why}"));
-                ExecutionMsg::Sent {
-                    number,
-                    attempt,
-                    error,
-                    decided: None,
-                }
-            }
-            Self::Wait => ExecutionMsg::Tick,
-        }
-    }
-}
-
-/// How long to wait for `until`.
-pub(crate) fn wait_for(until: Timestamp, clock: &Arc<dyn Clock>) -> Job {
-    Job::Wait {
-        after: until.since(clock.now()),
-        clock: Arc::clone(clock),
-    }
-}
-
-/// A rule's answer and the rule's name.
-pub(crate) type Decided = Option<(String, Verdict)>;

@@ -7,12 +7,17 @@ use std::time::Duration;
 
 use leasehold_execution::record::ClaimCause;
 use leasehold_journal::{FollowCursor, JournalError};
-use leasehold_types::{Owner, PauseId, PauseRef, Principal, Tenant, ThreadId, TreeId, TreeSummary};
-use ractor::{Actor, ActorRef};
+use leasehold_types::{
+    LeaseLostReason, Owner, PauseId, PauseRef, Principal, Tenant, ThreadId, TreeId, TreeSummary,
+};
+use ractor::{Actor, ActorRef, RpcReplyPort};
 
 use crate::deps::Deps;
 use crate::node::{NodeActor, NodeMsg, OnClosed};
 use crate::tree::Fault;
+
+/// The longest that releasing the trees takes, once their grace is over.
+const RELEASE_MAX: Duration = Duration::from_secs(2);
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -55,6 +60,14 @@ pub struct NodeStats {
     pub restarts: u64,
     /// Trees that this instance cannot move, and why.
     pub unable: BTreeMap<TreeId, String>,
+    /// Letters whose senders are still told of.
+    pub waiters: usize,
+    /// Calls whose outcome was dropped because the lease was lost under them.
+    pub outcomes_dropped: u64,
+    /// Letters that were dropped because nobody can read them.
+    pub letters_unreadable: u64,
+    /// Blocking tools that ended after their call was given up.
+    pub late_results: u64,
 }
 
 /// An instance that runs trees. Clones share it.
@@ -109,16 +122,44 @@ impl Node {
         }
     }
 
-    /// Takes no new work, lets running calls end for up to `grace`, releases the trees and stops.
+    /// Takes no new work, lets running calls end for up to `grace`, releases the trees and stops. What still runs then is cut off.
     pub async fn drain(&self, grace: Duration) {
         self.draining.store(true, Ordering::Release);
-        let _timed_out = self.actor.call(NodeMsg::Drain, Some(grace)).await;
+        if !self.within(grace, NodeMsg::Drain).await {
+            self.within(RELEASE_MAX, NodeMsg::Release).await;
+        }
         self.actor.stop(None);
+        self.ended().await;
+    }
+
+    /// Whether the node answered within a time on the application's clock, or is gone.
+    async fn within(&self, time: Duration, ask: fn(RpcReplyPort<()>) -> NodeMsg) -> bool {
+        tokio::select! {
+            _answered_or_gone = self.actor.call(ask, None) => true,
+            () = self.deps.clock.sleep(time) => false,
+        }
     }
 
     /// Ends the instance at once, as a crash would but for the process. What runs is dropped.
     pub fn kill(&self) {
         self.actor.kill();
+    }
+
+    /// Waits until the node's actor has ended, however. Its process must end too, or start a new one: nobody else watches it.
+    pub async fn ended(&self) {
+        // Without a time limit there is nothing to fail with.
+        let _ended = self.actor.wait(None).await;
+    }
+
+    /// Takes one tree away: its lease is lost. What runs of it is dropped, and nothing of it begins any more.
+    pub fn lose(&self, tree: TreeId, reason: LeaseLostReason) {
+        let tree = Some(tree);
+        let _gone = self.actor.cast(NodeMsg::Lose { tree, reason });
+    }
+
+    /// Takes all trees away: the session that their leases hang on is over.
+    pub fn lose_all(&self, reason: LeaseLostReason) {
+        let _gone = self.actor.cast(NodeMsg::Lose { tree: None, reason });
     }
 
     /// Kills an actor of a tree as a defect would: for tests of supervision.

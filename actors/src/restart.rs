@@ -16,6 +16,13 @@ pub const RESTART_WINDOW: Duration = Duration::from_secs(60);
 pub struct RestartLimiter(VecDeque<Uptime>);
 
 impl RestartLimiter {
+    /// Whether nothing failed lately: it need not be kept.
+    #[must_use]
+    pub fn is_idle(&self, now: Uptime) -> bool {
+        let recent = |failed: &Uptime| now.since(*failed) < RESTART_WINDOW;
+        !self.0.iter().any(recent)
+    }
+
     /// Takes note of a failure at `now`, and says whether the tree may be started again.
     pub fn may_restart(&mut self, now: Uptime) -> bool {
         self.0.retain(|failed| now.since(*failed) < RESTART_WINDOW);
