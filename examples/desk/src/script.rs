@@ -116,7 +116,7 @@ fn result_of(request: &ModelRequest, tool: &str) -> Option<Value> {
                 };
                 Some(value.unwrap_or_else(|| json!({})))
             }
-            _ => None,
+            Message::User { .. } | Message::Assistant { .. } | Message::ToolResult { .. } => None,
         })
 }
 
