@@ -48,8 +48,11 @@ impl Source {
     /// The text before the module of unit tests at its end.
     #[must_use]
     pub fn without_unit_tests(&self) -> &str {
-        let end = self.text.find("\n#[cfg(test)]\nmod ");
-        end.map_or(&self.text, |end| &self.text[..end])
+        let modules = self.text.match_indices("\n#[cfg(test)]\nmod ");
+        let inline = modules
+            .map(|(at, attribute)| (at, &self.text[at + attribute.len()..]))
+            .find(|(_, rest)| rest.lines().next().is_some_and(|line| line.ends_with('{')));
+        inline.map_or(&self.text, |(at, _)| &self.text[..at])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tags: the lines above tests that name the rows the tests prove.
 //!
-//! A tag stands directly above a test, or above a `pub async fn` of a contract suite, which every backend's tests call.
+//! A tag stands directly above a test, above a `pub async fn` of a contract suite, or where a backend's tests call a whole suite.
 //! It names each row by itself, so that a search for a row finds its tests.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +72,7 @@ fn stands_above_a_test(below: &[&str]) -> bool {
         let attribute = line.split(['(', ']']).next().unwrap_or_default();
         (attribute.starts_with("#[") && attribute.ends_with("test"))
             || line.starts_with("pub async fn ")
+            || line.contains("_contract!(")
     })
 }
 
