@@ -104,6 +104,10 @@ impl Queue {
             self.has_waiting.store(false, Ordering::SeqCst);
             std::mem::swap(&mut waiting.requests, taken);
             if !taken.is_empty() {
+                // What closed the queue may have been told together with these: it must be heard once they are done.
+                if waiting.is_closed {
+                    self.has_waiting.store(true, Ordering::SeqCst);
+                }
                 return true;
             }
             if waiting.is_closed {
@@ -153,5 +157,31 @@ impl std::fmt::Debug for Queue {
         f.debug_struct("Queue")
             .field("in_flight", &self.in_flight())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::tests::header;
+    use leasehold_types::{Digest, TreeId};
+
+    #[test]
+    fn a_queue_that_is_closed_while_it_holds_requests_is_heard_to_be_closed_after_them() {
+        let queue = Queue::new(8, 1_000_000);
+        let frame = SealedFrame::seal(&header(0, 1, Digest::default()), b"a").unwrap();
+        let request = Request {
+            expected: Tail::at(TreeId::from_u128(7), 0),
+            frame,
+            done: Box::new(|_| ()),
+        };
+        assert!(queue.push(request, || JournalError::Closed).is_ok());
+        queue.close();
+        let mut taken = Vec::new();
+        assert!(queue.take(&mut taken));
+        assert_eq!(taken.drain(..).count(), 1);
+        // Else the writer would sleep, and whoever closes the store wait for it, for ever.
+        assert!(queue.has_waiting.load(Ordering::SeqCst));
+        assert!(!queue.take(&mut taken));
     }
 }
