@@ -9,7 +9,7 @@ pub enum List {
     Contract,
     /// What broke in systems like this one.
     Case,
-    /// Promises, oracles and the matrix of faults.
+    /// Rules, promises, oracles and the matrix of faults.
     Reliability,
     /// What a bad input must lead to.
     BadInput,
@@ -47,8 +47,8 @@ const MATRIX: [(&str, u32); 10] = [
     ("SEC", 12),
 ];
 
-/// What a tag may name besides the matrix: oracles and promises.
-const ORACLES_AND_PROMISES: [(&str, u32); 2] = [("OR", 15), ("PR", 20)];
+/// What a tag may name besides the matrix: rules, oracles and promises.
+const NAMED_ONLY: [(&str, u32); 3] = [("D", 20), ("OR", 15), ("PR", 20)];
 
 /// How many bad inputs there are.
 const BAD_INPUTS: u32 = 74;
@@ -89,7 +89,7 @@ impl List {
     pub fn has(self, id: &str) -> bool {
         let named_only = match self {
             Self::Contract | Self::Case | Self::BadInput => Vec::new(),
-            Self::Reliability => sections(&ORACLES_AND_PROMISES),
+            Self::Reliability => sections(&NAMED_ONLY),
         };
         self.ids()
             .iter()
