@@ -9,6 +9,7 @@ use leasehold_tools::Tool;
 use leasehold_types::{ExecutionId, Owner, Tenant};
 use tokio::runtime::Handle;
 
+use crate::edges::{StagedModel, StagedTool};
 use crate::execution::Execution;
 use crate::fail::fail;
 use crate::fault::FaultPoint;
@@ -16,7 +17,7 @@ use crate::people::principal;
 use crate::run::report_by;
 use crate::script::Script;
 use crate::slice::ToolTest;
-use crate::stage::{Stage, StagedModel, StagedTool};
+use crate::stage::Stage;
 use crate::world::{World, names_of};
 use crate::{TestClock, hand};
 
@@ -171,7 +172,14 @@ impl TestApp {
 
     /// Has the instance crash now, and starts it again on the same store.
     pub async fn crash(&self) {
-        self.world.restart().await;
+        self.world.crash().await;
+    }
+
+    /// Waits until something holds that is not in any journal: it is looked at whenever something happened.
+    pub async fn until(&self, holds: impl Fn() -> bool) {
+        let stage = &self.world.stage;
+        let look = async || holds().then_some(());
+        stage.pulse.until(|| stage.call(), look).await;
     }
 
     /// What all executions did, for a look at a test that surprises.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_execution::record::Ended;
+use leasehold_models::Message;
 use leasehold_tools::{ApprovalRole, Role, Tool};
 use leasehold_types::{ExecutionId, Principal};
 
@@ -102,7 +103,8 @@ impl Execution {
         }
     }
 
-    /// Waits until the body of this tool runs: what is advanced afterwards counts for its timeout.
+    /// Waits until the body of this tool runs and waits for something itself: what is advanced afterwards counts for its
+    /// timeout. A body that ends without waiting is never seen here.
     ///
     /// # Panics
     /// The execution ends or rests before.
@@ -114,6 +116,19 @@ impl Execution {
             let stage = Arc::clone(&self.world.stage);
             let runs = |_: &Reading| stage.is_running(self.id, &name).then_some(());
             self.until(asked, &format!("a call of {name}"), runs).await;
+        }
+    }
+
+    /// Waits until the model is asked and has not answered.
+    ///
+    /// # Panics
+    /// The execution ends or rests before.
+    #[track_caller]
+    pub fn thinking(&self) -> impl Future<Output = ()> {
+        let asked = Asked::here();
+        async move {
+            let thinks = |reading: &Reading| reading.is_model_asked().then_some(());
+            self.until(asked, "a call of its model", thinks).await;
         }
     }
 
@@ -196,6 +211,21 @@ impl Execution {
             match self.read(asked).await {
                 Some(reading) => reading.timeline(),
                 None => asked.fail(format_args!("{} has not begun", self.id)),
+            }
+        }
+    }
+
+    /// What the model reads of it: the conversation so far, results with what was added to them.
+    ///
+    /// # Panics
+    /// Its journal cannot be read.
+    #[track_caller]
+    pub fn conversation(&self) -> impl Future<Output = Vec<Message>> {
+        let asked = Asked::here();
+        async move {
+            match self.read(asked).await {
+                Some(reading) => reading.machine().conversation().0.to_vec(),
+                None => vec![],
             }
         }
     }

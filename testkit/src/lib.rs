@@ -5,6 +5,7 @@
 
 mod app;
 mod clock;
+mod edges;
 mod ending;
 mod execution;
 mod fail;
@@ -13,6 +14,7 @@ mod hand;
 mod pause;
 mod people;
 mod pulse;
+mod ran;
 mod random;
 mod reading;
 mod run;
@@ -32,8 +34,9 @@ pub use execution::Execution;
 pub use fault::{FaultPoint, after_answer_of, after_effect_of, before_effect_of};
 pub use pause::{Doubt, Pause};
 pub use people::principal;
+pub use ran::{Failed, Ran};
 pub use random::SeededRandom;
 pub use run::run;
 pub use script::{Script, call, call_raw, fails, hangs, say, together};
-pub use slice::{Failed, Ran, SLICE_CALL_ID, ToolTest, test_tool};
+pub use slice::{SLICE_CALL_ID, ToolTest, test_tool};
 pub use timeline::Timeline;

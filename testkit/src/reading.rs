@@ -33,6 +33,17 @@ pub(crate) enum Stands {
     Over,
 }
 
+/// When a call of the turn works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Works {
+    Now,
+    /// When calls before it are over.
+    InItsTurn,
+    /// It failed and waits for its next attempt.
+    Later,
+    NotNow,
+}
+
 impl Reading {
     /// Reads a tree; nothing where it has not begun.
     ///
@@ -113,18 +124,34 @@ impl Reading {
     }
 
     /// Whether a model or a tool works for it at `now`: its intent is in the journal and its outcome is not.
-    pub(crate) fn is_worked_for(&self, now: Timestamp) -> bool {
+    ///
+    /// A call that waits for its turn may have begun without a record of that; `has_bodies` says whether any body runs.
+    pub(crate) fn is_worked_for(&self, now: Timestamp, has_bodies: bool) -> bool {
         if self.machine.ended().is_some() {
             return false;
         }
-        let mut calls = self.machine.calls();
+        let calls: Vec<Works> = self
+            .machine
+            .calls()
+            .map(|(call_id, _, state)| self.works(call_id, state, now))
+            .collect();
+        let may_have_begun = has_bodies || !calls.contains(&Works::Later);
         self.is_model_asked()
-            || calls.any(|(call_id, _, state)| {
-                *state == CallState::Running && self.begins_at(call_id) <= Some(now)
-            })
+            || calls.contains(&Works::Now)
+            || (calls.contains(&Works::InItsTurn) && may_have_begun)
     }
 
-    fn is_model_asked(&self) -> bool {
+    fn works(&self, call_id: &CallId, state: &CallState, now: Timestamp) -> Works {
+        match state {
+            CallState::Running if self.begins_at(call_id) > Some(now) => Works::Later,
+            CallState::Running | CallState::Interrupted => Works::Now,
+            CallState::Queued(_) => Works::InItsTurn,
+            CallState::Asking | CallState::Uncertain | CallState::Finished { .. } => Works::NotNow,
+        }
+    }
+
+    /// Whether a model was asked and has not answered.
+    pub(crate) fn is_model_asked(&self) -> bool {
         let mut asked = false;
         for entry in self.loaded.entries() {
             match &entry.record {

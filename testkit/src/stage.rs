@@ -1,19 +1,15 @@
-//! What the wrapped edges of a test share: which bodies run, where a crash is due, and how it comes.
-//!
-//! Faults work through the seams the runtime is given, tool and model; nothing in the runtime knows of them.
+//! What the edges of a test share: which bodies run, where a crash is due, and how it comes.
 //!
 //! - STAGE-1: nothing of a call that is cut comes back: what it returned is never reported.
+//! - STAGE-2: between a crash and the next life no body begins, and the next life begins once every future of the last is gone.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::pending;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
-use leasehold_actors::{Ask, Channel, ChannelError, Channels, Sent};
-use leasehold_models::{Model, ModelAnswer, ModelError, ModelRequest, Price, Reservation};
-use leasehold_tools::{Body, CallContext, Tool, ToolCall, ToolError, ToolFuture, ToolSpec};
-use leasehold_types::{BoxFuture, ExecutionId, Permit, Signal};
+use leasehold_tools::Body;
+use leasehold_types::ExecutionId;
 
 use crate::fault::{FaultPoint, Faults};
 use crate::pulse::Pulse;
@@ -24,6 +20,18 @@ pub(crate) struct Stage {
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) faults: Faults,
     state: Mutex<State>,
+    over: Condvar,
+}
+
+/// Whose body, and of which tool.
+type BodyKey = (ExecutionId, String);
+
+/// The bodies of one tool in one execution.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Bodies {
+    all: u32,
+    /// Those that have got as far as they come by themselves: futures at their first await, blocking ones at once.
+    under_way: u32,
 }
 
 /// Ends the work of an instance at once.
@@ -31,7 +39,13 @@ pub(crate) type Kill = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
 struct State {
-    bodies: BTreeMap<(ExecutionId, String), u32>,
+    bodies: BTreeMap<BodyKey, Bodies>,
+    /// How many of the bodies are futures: they end with their instance.
+    futures: u32,
+    /// Whether the instance is on its way down.
+    is_dying: bool,
+    /// Whether the test is over.
+    is_over: bool,
     /// Crashes that were asked for and not carried out.
     crashes: u32,
     /// Ends the instance's work at once.
@@ -46,6 +60,7 @@ impl Stage {
             pulse: Arc::new(Pulse::new()),
             faults: Faults::default(),
             state: Mutex::default(),
+            over: Condvar::new(),
         }
     }
 
@@ -71,6 +86,17 @@ impl Stage {
         self.state().crashes
     }
 
+    /// Waits until no future of the last life is left.
+    pub(crate) async fn until_dropped(&self) {
+        let dropped = async || (self.state().futures == 0).then_some(());
+        self.pulse.until(|| (), dropped).await;
+    }
+
+    /// The next life begins.
+    pub(crate) fn revive(&self) {
+        self.state().is_dying = false;
+    }
+
     /// So many crashes have been carried out.
     pub(crate) fn crashed(&self, count: u32) {
         {
@@ -80,14 +106,22 @@ impl Stage {
         self.pulse.beat();
     }
 
-    /// Whether a body of this tool runs in this execution.
+    /// Whether a body of this tool is under way in this execution.
     pub(crate) fn is_running(&self, execution: ExecutionId, tool: &str) -> bool {
         let key = (execution, tool.to_owned());
-        self.state().bodies.contains_key(&key)
+        let bodies = self.state().bodies.get(&key).copied();
+        bodies.unwrap_or_default().under_way > 0
+    }
+
+    /// Whether any body runs in this execution.
+    pub(crate) fn has_bodies(&self, execution: ExecutionId) -> bool {
+        let state = self.state();
+        let mut running = state.bodies.keys();
+        running.any(|(of, _)| *of == execution)
     }
 
     /// Kills the instance and has it started again, if a fault waits for this point. Whether it did.
-    fn cut(&self, point: &FaultPoint) -> bool {
+    pub(crate) fn cut(&self, point: &FaultPoint) -> bool {
         if !self.faults.take(point) {
             return false;
         }
@@ -100,6 +134,7 @@ impl Stage {
         let kill = {
             let mut state = self.state();
             state.crashes += 1;
+            state.is_dying = true;
             state.kill.clone()
         };
         if let Some(kill) = kill {
@@ -108,14 +143,48 @@ impl Stage {
         self.call();
     }
 
-    fn begins(self: &Arc<Self>, execution: ExecutionId, tool: &str) -> Running {
+    /// Takes note of a body; none where the instance is on its way down.
+    pub(crate) fn begins(
+        self: &Arc<Self>,
+        body: Body,
+        execution: ExecutionId,
+        tool: &str,
+    ) -> Option<Running> {
         let key = (execution, tool.to_owned());
-        *self.state().bodies.entry(key.clone()).or_default() += 1;
-        self.pulse.beat();
-        Running {
-            stage: Arc::clone(self),
-            key,
+        {
+            let mut state = self.state();
+            if state.is_dying {
+                return None;
+            }
+            state.bodies.entry(key.clone()).or_default().all += 1;
+            state.futures += u32::from(body == Body::Async);
         }
+        let mut running = Running {
+            stage: Arc::clone(self),
+            body,
+            key,
+            is_under_way: false,
+        };
+        if body == Body::Blocking {
+            running.is_under_way();
+        }
+        Some(running)
+    }
+
+    /// Blocks a blocking body's thread until the test is over: before, somebody might still wait for its result.
+    pub(crate) fn wait_for_the_end(&self) {
+        let state = self.state();
+        let over = self.over.wait_while(state, |state| !state.is_over);
+        drop(over.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The test is over: what waits for that goes on.
+    pub(crate) fn end(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        state.kill = None;
+        drop(state);
+        self.over.notify_all();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -133,17 +202,32 @@ impl fmt::Debug for State {
 }
 
 /// A body that runs, until dropped.
-struct Running {
+pub(crate) struct Running {
     stage: Arc<Stage>,
-    key: (ExecutionId, String),
+    body: Body,
+    key: BodyKey,
+    is_under_way: bool,
+}
+
+impl Running {
+    /// The body has got as far as it comes by itself.
+    pub(crate) fn is_under_way(&mut self) {
+        self.is_under_way = true;
+        if let Some(bodies) = self.stage.state().bodies.get_mut(&self.key) {
+            bodies.under_way += 1;
+        }
+        self.stage.pulse.beat();
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         let mut state = self.stage.state();
-        if let Some(count) = state.bodies.get_mut(&self.key) {
-            *count -= 1;
-            if *count == 0 {
+        state.futures -= u32::from(self.body == Body::Async);
+        if let Some(bodies) = state.bodies.get_mut(&self.key) {
+            bodies.all -= 1;
+            bodies.under_way -= u32::from(self.is_under_way);
+            if bodies.all == 0 {
                 state.bodies.remove(&self.key);
             }
         }
@@ -152,131 +236,19 @@ impl Drop for Running {
     }
 }
 
-/// A tool with its fault points around it. What it is stays the same.
-pub(crate) struct StagedTool {
-    pub(crate) tool: Arc<dyn Tool>,
-    pub(crate) stage: Arc<Stage>,
-}
+/// A model call that is under way, until dropped.
+pub(crate) struct Chat(Arc<Stage>);
 
-impl Tool for StagedTool {
-    fn spec(&self) -> ToolSpec {
-        self.tool.spec()
-    }
-
-    fn call(&self, call: ToolCall) -> ToolFuture {
-        let spec = self.tool.spec();
-        let name = spec.name.into_owned();
-        let (before, after) = (
-            FaultPoint::BeforeEffect(name.clone()),
-            FaultPoint::AfterEffect(name.clone()),
-        );
-        let running = match call.take::<CallContext>() {
-            Ok(context) => self.stage.begins(context.execution_id(), &name),
-            Err(error) => return Box::pin(std::future::ready(Err(error))),
-        };
-        let (tool, stage) = (Arc::clone(&self.tool), Arc::clone(&self.stage));
-        match spec.body {
-            Body::Async => Box::pin(async move {
-                if stage.cut(&before) {
-                    pending::<()>().await;
-                }
-                let result = tool.call(call).await;
-                if stage.cut(&after) {
-                    pending::<()>().await;
-                }
-                drop(running);
-                result
-            }),
-            // Done when this returns: its thread waits where a future would stay pending.
-            Body::Blocking => {
-                if stage.cut(&before) {
-                    stage.wait_for_the_crash();
-                    return given_up();
-                }
-                let result = futures_util::FutureExt::now_or_never(tool.call(call));
-                if stage.cut(&after) {
-                    stage.wait_for_the_crash();
-                    return given_up();
-                }
-                drop(running);
-                match result {
-                    Some(result) => Box::pin(std::future::ready(result)),
-                    None => Box::pin(pending()),
-                }
-            }
-        }
+impl Chat {
+    pub(crate) fn new(stage: &Arc<Stage>) -> Self {
+        stage.state().futures += 1;
+        Self(Arc::clone(stage))
     }
 }
 
-impl Stage {
-    /// Blocks a blocking body's thread until the instance it ran on is gone: then its result goes nowhere.
-    fn wait_for_the_crash(&self) {
-        while self.crashes() > 0 {
-            std::thread::yield_now();
-        }
-    }
-}
-
-/// What a blocking body returns that nobody waits for any more.
-fn given_up() -> ToolFuture {
-    let error = ToolError::new("the instance crashed").outcome_unknown();
-    Box::pin(std::future::ready(Err(error)))
-}
-
-/// A model with its fault point behind it.
-#[derive(Debug)]
-pub(crate) struct StagedModel {
-    pub(crate) agent: String,
-    pub(crate) model: Arc<dyn Model>,
-    pub(crate) stage: Arc<Stage>,
-}
-
-impl Model for StagedModel {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn price(&self) -> Option<Price> {
-        self.model.price()
-    }
-
-    fn chat<'a>(
-        &'a self,
-        permit: Permit,
-        request: &'a ModelRequest,
-        signal: &'a Signal,
-    ) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
-        Box::pin(async move {
-            let answered = self.model.chat(permit, request, signal).await;
-            let point = FaultPoint::AfterAnswer(self.agent.clone());
-            if answered.is_ok() && self.stage.cut(&point) {
-                pending::<()>().await;
-            }
-            answered
-        })
-    }
-
-    fn estimate(&self, request: &ModelRequest) -> Reservation {
-        self.model.estimate(request)
-    }
-}
-
-/// The channel of every role: leaves the question to the test.
-#[derive(Debug)]
-pub(crate) struct TheTest;
-
-impl Channel for TheTest {
-    fn name(&self) -> &'static str {
-        "test"
-    }
-
-    fn send(&self, _: Ask) -> BoxFuture<'_, Result<Sent, ChannelError>> {
-        Box::pin(std::future::ready(Ok(Sent::AwaitReply)))
-    }
-}
-
-impl Channels for TheTest {
-    fn channel(&self, _: &str) -> Option<Arc<dyn Channel>> {
-        Some(Arc::new(Self))
+impl Drop for Chat {
+    fn drop(&mut self) {
+        self.0.state().futures -= 1;
+        self.0.pulse.beat();
     }
 }

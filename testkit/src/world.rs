@@ -17,9 +17,10 @@ use leasehold_lease::{Expiry, LocalLeaseStore};
 use leasehold_types::{Clock as _, InstanceId, TreeId, TreeState};
 use tokio::sync::Mutex as AsyncMutex;
 
+use crate::edges::TheTest;
 use crate::fail::fail;
 use crate::reading::Reading;
-use crate::stage::{Stage, TheTest};
+use crate::stage::Stage;
 use crate::store::BeatingStore;
 use crate::{SeededRandom, TestClock};
 
@@ -77,7 +78,9 @@ impl World {
         if let Some(old) = instance.take() {
             // What it still runs is dropped, and its leases end, as they would with its process.
             old.close().await;
+            self.stage.until_dropped().await;
         }
+        self.stage.revive();
         self.begin(&mut instance).await;
         drop(instance);
         self.stage.crashed(crashes);
@@ -110,6 +113,13 @@ impl World {
         *slot = Some(instance);
     }
 
+    /// Crashes the instance, and waits until the next one runs.
+    pub(crate) async fn crash(&self) {
+        self.stage.crash();
+        let revived = async || (self.stage.crashes() == 0).then_some(());
+        self.stage.pulse.until(|| (), revived).await;
+    }
+
     /// Puts another application in the place of this one and restarts it.
     pub(crate) async fn change(&self, change: impl FnOnce(App) -> App) {
         {
@@ -118,7 +128,7 @@ impl World {
             declared.assembly = assembled(&app);
             declared.app = app;
         }
-        self.restart().await;
+        self.crash().await;
     }
 
     /// The instance that runs now; one that is being started again is waited for.
@@ -147,9 +157,10 @@ impl World {
         let now = self.clock.now();
         let mut heads = self.heads().into_iter();
         heads.any(|head| match head.header.summary.state {
-            TreeState::Live => self
-                .read_now(head.header.tree)
-                .is_none_or(|reading| reading.is_worked_for(now)),
+            TreeState::Live => self.read_now(head.header.tree).is_none_or(|reading| {
+                let has_bodies = self.stage.has_bodies(reading.machine().execution());
+                reading.is_worked_for(now, has_bodies)
+            }),
             TreeState::Resting | TreeState::Blocked | TreeState::Ended => false,
         })
     }
@@ -183,7 +194,7 @@ impl World {
     /// Ends everything.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
-        self.stage.kills(None);
+        self.stage.end();
         // Where it is just being started again, nothing is begun any more.
         if let Ok(mut slot) = self.instance.try_lock()
             && let Some(instance) = slot.take()

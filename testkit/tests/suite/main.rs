@@ -1,4 +1,4 @@
-//! Tests of the testkit by what it promises: each module is about one part of it.
+//! Tests of the testkit by what it promises, and of the runtime through it: each module is about one part.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,4 +6,10 @@
     reason = "tools for tests: what fails in them fails the test, and one is there to panic"
 )]
 
+mod approvals;
+mod bank;
+mod cancels;
+mod crashes;
+mod kit;
+mod time;
 mod tools;
