@@ -104,7 +104,7 @@ mod tests {
             "    cents = 2000",
             "    order = \"A-1042\"",
             "  owner    dana",
-            "  expires  2026-11-30T09:33:20Z",
+            "  expires  2026-11-30T00:53:20Z",
             "  digest   18ac3e73",
         ];
         assert_eq!(lines, right);
