@@ -37,6 +37,8 @@ mod user;
 mod view;
 mod when;
 #[cfg(test)]
+mod whole;
+#[cfg(test)]
 mod world;
 
 use std::ffi::OsString;
@@ -56,7 +58,7 @@ use self::error::CliError;
 use self::exit::Exit;
 use self::out::{Out, Streams};
 use self::program::Configured;
-use self::stop::{Signals, Stop};
+use self::stop::Stop;
 use crate::App;
 use crate::escape::line;
 
@@ -133,19 +135,19 @@ fn with_runtime(app: App, name: &str, cli: &Cli, out: &mut Out) -> Result<Exit, 
             ))
         })?;
     let (stop, signals) = Stop::new();
-    let ended = runtime.block_on(run(app, name, cli, out, (stop, signals)));
+    let ended = runtime.block_on(async {
+        tokio::select! {
+            ended = run(app, name, cli, out, stop.clone()) => ended,
+            () = signals.listen() => Err(CliError::Interrupted),
+            () = stop.second() => Err(CliError::Interrupted),
+        }
+    });
     runtime.shutdown_timeout(THREADS_WAIT);
     ended
 }
 
-async fn run(
-    app: App,
-    name: &str,
-    cli: &Cli,
-    out: &mut Out,
-    (stop, signals): (Stop, Signals),
-) -> Result<Exit, CliError> {
-    let ended_by_force = stop.clone();
+/// Runs a command until it ends; at the first word of `stop` it comes to an orderly end.
+async fn run(app: App, name: &str, cli: &Cli, out: &mut Out, stop: Stop) -> Result<Exit, CliError> {
     let configured = Configured::load(app, &cli.global, stop)?;
     let mut typist = Terminal::standard();
     let mut session = Session {
@@ -154,11 +156,7 @@ async fn run(
         out,
         typist: &mut typist,
     };
-    tokio::select! {
-        ended = carry_out(&configured, &mut session, &cli.command, name) => ended,
-        () = signals.listen() => Err(CliError::Interrupted),
-        () = ended_by_force.second() => Err(CliError::Interrupted),
-    }
+    carry_out(&configured, &mut session, &cli.command, name).await
 }
 
 async fn carry_out(

@@ -348,3 +348,90 @@ async fn an_interrupt_ends_a_run_in_order_and_the_execution_can_go_on() {
         "{last}"
     );
 }
+
+// CONTRACT O2
+#[tokio::test]
+async fn dev_prints_what_happens_until_it_is_asked_to_end() {
+    use super::args::Global;
+    use super::ask::tests::Script;
+    use super::command::Session;
+    use super::out::tests::kept;
+    let world = World::new();
+    world.gate.open.notify_one();
+    let (mut out, told, noted) = kept();
+    let (global, mut typist) = (Global::default(), Script(vec![]));
+    let mut session = Session {
+        program: &world,
+        global: &global,
+        out: &mut out,
+        typist: &mut typist,
+    };
+    let dev = super::dev::dev(&mut session, "shop");
+    let other = async {
+        // The socket lies there as soon as the instance runs.
+        while !super::control::is_there(world.directory_of()) {
+            tokio::task::yield_now().await;
+        }
+        let execution = waiting(&world).await;
+        let line = format!("approvals approve {execution}/1 --follow --quiet");
+        let did = world.run(&line).await;
+        assert_eq!(
+            (did.exit, did.out.as_str()),
+            (Exit::Done, "Done.\n"),
+            "{}",
+            did.err
+        );
+        while !told.text().contains("ANSWER") {
+            tokio::task::yield_now().await;
+        }
+        world.signals.count();
+    };
+    let (ended, ()) = tokio::join!(dev, other);
+    assert_eq!(ended.unwrap(), Exit::Done);
+    let told = told.text();
+    for part in [
+        "started by",
+        "may refund-card-tool run?",
+        "approvals approve",
+        "approved by",
+        "Done.",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(
+        noted.text().starts_with("shop runs on the store "),
+        "{}",
+        noted.text()
+    );
+}
+
+// CONTRACT O2
+#[tokio::test]
+async fn lists_are_bounded_and_filtered_by_state() {
+    let world = World::new();
+    super::fixture::all(&world.store).await;
+    let states = |list: serde_json::Value| {
+        let rows = list["executions"].as_array().unwrap().clone();
+        let states = rows
+            .iter()
+            .map(|row| row["state"].as_str().unwrap().to_owned());
+        states.collect::<Vec<_>>()
+    };
+    for (state, count) in [
+        ("waiting", 3),
+        ("failed", 1),
+        ("completed", 1),
+        ("running", 1),
+        ("cancelled", 0),
+    ] {
+        let list = world
+            .json(&format!("executions list --state {state}"))
+            .await;
+        assert_eq!(states(list), vec![state; count], "{state}");
+    }
+    let first = world.json("executions list --limit 2").await;
+    assert_eq!(first["left_out_of"], 6);
+    assert_eq!(states(first), ["waiting", "running"]);
+    let did = world.run("executions list -n 2").await;
+    assert!(did.err.contains("2 of 6 are shown"), "{}", did.err);
+}

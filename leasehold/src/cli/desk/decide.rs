@@ -48,18 +48,9 @@ impl Desk {
                 self.decide(node, &pause, verdict, digest, by).await?
             }
             Request::Cancel { execution, reason } => {
-                let sent = self.sent(&execution, "cancelled", by).await?;
-                let tree = sent.execution.tree();
-                let reply = node.cancel(tree, by.clone(), reason, OUTCOME_WAIT).await?;
-                self.decided(sent, &reply).await?
+                self.cancel(node, &execution, reason, by).await?
             }
-            Request::Retry { execution } => {
-                let sent = self.sent(&execution, "let go on", by).await?;
-                self.is_blocked(sent.execution).await?;
-                let tree = sent.execution.tree();
-                let reply = node.retry(tree, by.clone(), OUTCOME_WAIT).await?;
-                self.decided(sent, &reply).await?
-            }
+            Request::Retry { execution } => self.retry(node, &execution, by).await?,
             Request::Start {
                 agent,
                 input,
@@ -85,6 +76,32 @@ impl Desk {
             | Request::Approvals { .. } => return Ok(()),
         };
         teller.tell(Reply::Decided(Box::new(decided))).await
+    }
+
+    async fn cancel(
+        &self,
+        node: &Node,
+        execution: &str,
+        reason: String,
+        by: &Principal,
+    ) -> Result<DecidedView, CliError> {
+        let sent = self.sent(execution, "cancelled", by).await?;
+        let tree = sent.execution.tree();
+        let reply = node.cancel(tree, by.clone(), reason, OUTCOME_WAIT).await?;
+        self.decided(sent, &reply).await
+    }
+
+    async fn retry(
+        &self,
+        node: &Node,
+        execution: &str,
+        by: &Principal,
+    ) -> Result<DecidedView, CliError> {
+        let sent = self.sent(execution, "let go on", by).await?;
+        self.is_blocked(sent.execution).await?;
+        let tree = sent.execution.tree();
+        let reply = node.retry(tree, by.clone(), OUTCOME_WAIT).await?;
+        self.decided(sent, &reply).await
     }
 
     async fn sent(
