@@ -7,3 +7,4 @@ pub use rules::{AutoApprove, AutoReject};
 pub use terminal::Terminal;
 
 pub(crate) use rules::Owner;
+pub(crate) use terminal::questions_are_shown_elsewhere;

@@ -67,6 +67,8 @@ const THREADS_WAIT: Duration = Duration::from_millis(200);
 
 /// Runs the command line that the process was started with.
 pub(crate) fn main(app: App, arguments: &[OsString]) -> ExitCode {
+    // Every command that an execution can ask under shows its questions.
+    crate::channels::questions_are_shown_elsewhere();
     let name = program_name(arguments, &app);
     let mut out = Out::standard(streams());
     let cli = match parse(arguments, &name) {

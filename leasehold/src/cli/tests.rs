@@ -435,3 +435,41 @@ async fn lists_are_bounded_and_filtered_by_state() {
     let did = world.run("executions list -n 2").await;
     assert!(did.err.contains("2 of 6 are shown"), "{}", did.err);
 }
+
+#[tokio::test]
+async fn an_interrupt_at_the_question_ends_the_run_and_leaves_it_open() {
+    use super::args::Cli;
+    use super::ask::Typist;
+    use super::command::{self, Session};
+    use super::out::Streams;
+    use super::out::tests::kept;
+    use clap::Parser as _;
+    use leasehold_types::BoxFuture;
+
+    /// Presses Ctrl-C instead of typing.
+    struct Interrupts<'a>(&'a super::stop::Signals);
+    impl Typist for Interrupts<'_> {
+        fn line(&mut self) -> BoxFuture<'_, Option<String>> {
+            self.0.count();
+            Box::pin(std::future::pending())
+        }
+    }
+    let world = World::new();
+    let cli = Cli::parse_from(["shop", "run", "support", "Refund"]);
+    let (mut out, _, _) = kept();
+    out.streams = Streams {
+        can_ask: true,
+        ..Streams::PLAIN
+    };
+    let mut session = Session {
+        program: &world,
+        global: &cli.global,
+        out: &mut out,
+        typist: &mut Interrupts(&world.signals),
+    };
+    let ended = command::run(&mut session, &cli.command).await.unwrap();
+    assert_eq!(ended.unwrap_err().exit(), Exit::Interrupted);
+    let world = World::over(world.store);
+    let open = world.json("approvals list").await;
+    assert_eq!(open["approvals"].as_array().unwrap().len(), 1);
+}

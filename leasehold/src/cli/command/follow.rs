@@ -126,7 +126,12 @@ impl Session<'_> {
         for pause in &view.pauses {
             let lines = render::question(pause, self.now(), self.out.streams.err_colour);
             lines.iter().try_for_each(|line| self.out.note(line))?;
-            let Some(verdict) = decision(pause, self.typist, self.out).await? else {
+            let stop = self.program.stop();
+            let said = tokio::select! {
+                said = decision(pause, self.typist, self.out) => said?,
+                () = stop.first() => return Err(CliError::Interrupted),
+            };
+            let Some(verdict) = said else {
                 continue;
             };
             let request = Request::Decide {
