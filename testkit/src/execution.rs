@@ -13,7 +13,7 @@ use leasehold_types::{ExecutionId, Principal};
 
 use crate::ending::{Ending, Wanted};
 use crate::fail::Asked;
-use crate::pause::{Doubt, Pause};
+use crate::pause::{Doubt, Pause, say_to};
 use crate::reading::{Reading, Stands};
 use crate::timeline::Timeline;
 use crate::world::World;
@@ -87,6 +87,21 @@ impl Execution {
             let what = "a call of unknown outcome";
             let question = self.until(asked, what, first).await;
             Doubt::new(self.clone(), question, asked)
+        }
+    }
+
+    /// Waits until the execution waits for what the person says next, and says it.
+    ///
+    /// # Panics
+    /// The execution ends or rests otherwise, or this person may not speak.
+    #[track_caller]
+    pub fn told(&self, by: &Principal, text: &str) -> impl Future<Output = ()> {
+        let asked = Asked::here();
+        let (by, text) = (by.clone(), text.to_owned());
+        async move {
+            let what = "its question for a person";
+            let question = self.until(asked, what, Reading::awaits_message).await;
+            say_to(self.clone(), question, &by, text, asked).await;
         }
     }
 

@@ -154,6 +154,18 @@ impl fmt::Debug for Doubt {
     }
 }
 
+/// Says something to an execution that waits for it.
+pub(crate) async fn say_to(
+    execution: Execution,
+    view: QuestionView,
+    by: &Principal,
+    text: String,
+    asked: Asked,
+) {
+    let question = Question { execution, view };
+    question.counts(by, Verdict::Message { text }, asked).await;
+}
+
 struct Question {
     execution: Execution,
     view: QuestionView,

@@ -123,6 +123,12 @@ impl Reading {
         self.machine.questions().filter(about).collect()
     }
 
+    /// The open pause for what the person says next.
+    pub(crate) fn awaits_message(&self) -> Option<QuestionView> {
+        let mut questions = self.machine.questions();
+        questions.find(|question| question.subject == PauseSubject::Input)
+    }
+
     /// Whether a model or a tool works for it at `now`: its intent is in the journal and its outcome is not.
     ///
     /// A call that waits for its turn may have begun without a record of that; `has_bodies` says whether any body runs.

@@ -6,7 +6,7 @@ use leasehold::{DecisionReply, Verdict};
 use leasehold_models::Message;
 use leasehold_testkit::{Execution, TestApp, call, principal, say, together};
 
-use crate::bank::{Bank, Luck, PaymentApproval, app, cents, pay};
+use crate::bank::{Bank, Luck, PaymentApproval, app, app_of, cents, pay, settle, teller};
 
 // CASE 18
 // CONTRACT P8
@@ -112,6 +112,29 @@ async fn the_model_reads_why_its_call_was_rejected() {
         panic!("{reply:?}");
     };
     assert_eq!((by.as_deref(), what.as_str()), (Some("dana"), "rejected"));
+}
+
+// CONTRACT A16
+#[leasehold_testkit::test]
+async fn an_execution_that_waits_for_a_person_goes_on_with_what_they_say() {
+    let script = [
+        say("How much?"),
+        call(settle, &cents(3)),
+        say("Paid. What else?"),
+    ];
+    let app = TestApp::start(app_of(teller().converses()), [("teller", script)]).await;
+    let execution = app.execute_for("erin", "teller", "Pay.").await;
+    execution.told(&principal("erin"), "3 cents.").await;
+    execution.rests().await;
+    assert_eq!(app.dep::<Bank>().requests(), [3]);
+    let conversation = execution.conversation().await;
+    let said = conversation.iter().filter_map(|message| match message {
+        Message::User { text } => Some(&**text),
+        Message::Assistant { .. } | Message::ToolResult { .. } => None,
+    });
+    assert_eq!(said.collect::<Vec<_>>(), ["Pay.", "3 cents."]);
+    let read = results_of(&execution).await;
+    assert_eq!(read, [r#"{"text":"paid 3"}"#], "no message is a result");
 }
 
 /// The results that the model has read.

@@ -173,8 +173,8 @@ pub(crate) async fn break_down() -> ToolResult<PlainText> {
     panic!("secret of the house")
 }
 
-pub(crate) fn app() -> App {
-    let teller = Agent::new("teller")
+pub(crate) fn teller() -> Agent {
+    Agent::new("teller")
         .model("anthropic/claude-sonnet-5")
         .instructions("Move money.")
         .tool(pay)
@@ -183,14 +183,21 @@ pub(crate) fn app() -> App {
         .tool(wire_slowly)
         .tool(hang)
         .tool(block)
-        .tool(break_down);
+        .tool(break_down)
+}
+
+pub(crate) fn app() -> App {
+    app_of(teller())
+}
+
+pub(crate) fn app_of(agent: Agent) -> App {
     App::new("bank")
         .provide(Bank::default())
         .provide(Luck::default())
         .provide(Seen::default())
         .provide(Gate::default())
         .channel::<PaymentApproval>(AutoReject)
-        .agent(teller)
+        .agent(agent)
 }
 
 pub(crate) fn cents(cents: u32) -> Payment {

@@ -9,9 +9,12 @@ use serde_json::json;
 use tokio::join;
 
 use crate::bank::{
-    Bank, Gate, Luck, PaymentApproval, app, block, break_down, cents, hang, pay, settle,
+    Bank, Gate, Luck, PaymentApproval, app, app_of, block, break_down, cents, hang, pay, settle,
+    teller,
 };
 
+/// Executions one after the other: enough that the clock would jump in one of them.
+const A_FEW: usize = 50;
 /// Turns of a test's thread in which the clock is looked at many times.
 const A_WHILE: u32 = 50_000;
 
@@ -40,6 +43,34 @@ async fn the_timer_counts_no_wait_for_an_approval() {
     pause.approve(&principal("dana")).await;
     execution.completed("Done.").await;
     assert_eq!(app.dep::<Bank>().requests(), [1]);
+}
+
+#[leasehold_testkit::test]
+async fn an_approval_expires_where_the_test_waits_for_what_comes_after() {
+    let app = app_of(teller().approvals_expire_after(seconds(30)));
+    let script = [call(pay, &cents(1)), say("Nobody answered.")];
+    let app = TestApp::start(app, [("teller", script)]).await;
+    let before = app.clock().now();
+    let execution = app.execute("teller", "Pay.").await;
+    let ending = execution.completed("Nobody answered.").await;
+    let timeline = ending.timeline().to_string();
+    assert!(timeline.contains("pause 1 expired by nobody"), "{timeline}");
+    assert_eq!(app.clock().now().since(before), seconds(30));
+    assert_eq!(app.dep::<Bank>().requests(), [0; 0]);
+}
+
+#[leasehold_testkit::test]
+async fn an_approval_does_not_expire_before_the_test_that_waits_for_it_has_looked() {
+    let app = app_of(teller().approvals_expire_after(seconds(1)));
+    let script = [call(pay, &cents(1)), say("Done.")];
+    let app = TestApp::start(app, [("teller", script)]).await;
+    for paid in 1..=A_FEW {
+        let execution = app.execute("teller", "Pay.").await;
+        let pause = execution.paused::<PaymentApproval>().await;
+        pause.approve(&principal("dana")).await;
+        execution.completed("Done.").await;
+        assert_eq!(app.dep::<Bank>().requests().len(), paid);
+    }
 }
 
 #[leasehold_testkit::test]
