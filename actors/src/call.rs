@@ -165,8 +165,11 @@ struct Over(Signal);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        self.0
-            .abort(AbortReason::Stopped("the call is over".to_owned()));
+        // A reason that came before stays the one that is read.
+        if !self.0.is_aborted() {
+            let over = AbortReason::Stopped("the call is over".to_owned());
+            self.0.abort(over);
+        }
     }
 }
 

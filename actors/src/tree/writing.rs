@@ -3,12 +3,14 @@
 //! - WRITE-3: while one append is in flight or unclear, nothing else is sent for the tree.
 //! - WRITE-4: what a commit asks for is done, and its letters are settled, once its frame is acknowledged and not before.
 
+use leasehold_execution::record::Released;
+use leasehold_execution::{Entry, Record, write_entries};
 use leasehold_journal::{AppendOutcome, FRAME_BYTES_MAX, JournalError, SealedFrame, Tail};
 use leasehold_types::{FrameIndex, LeaseLostReason};
 use ractor::ActorRef;
 
 use super::{Handled, Held, State, TreeMsg};
-use crate::append::{settle_append, unavailable};
+use crate::append::{append_once, settle_append, unavailable};
 use crate::deps::Deps;
 use crate::execution::{Commit, ExecutionMsg, Then};
 use crate::node::Closed;
@@ -36,6 +38,7 @@ impl State {
         }
         let summary = last.summary.clone();
         if let Err(error) = put_blobs(&self.deps, held).await {
+            note_release(&self.deps, held, &error).await;
             return self.cannot_write(myself, unavailable(error)).await;
         }
         let sealed = held.writer.seal(summary, &body)?;
@@ -153,6 +156,27 @@ async fn put_blobs(deps: &Deps, held: &mut Held) -> Result<(), JournalError> {
         }
     }
     Ok(())
+}
+
+/// A store that takes frames and no blobs: the epoch ends with a word, or it would count as a death of the tree's worker.
+async fn note_release(deps: &Deps, held: &mut Held, error: &JournalError) {
+    let read = deps.store.tail(held.writer.token().tree).await;
+    let Ok(Ok(Some(last))) = read.map(|read| read.header()) else {
+        return;
+    };
+    let reason = error.to_string();
+    let entry = Entry {
+        execution: 0,
+        at: deps.clock.now(),
+        record: Record::Released(Released { reason }),
+    };
+    let Ok(body) = write_entries(&[entry]) else {
+        return;
+    };
+    if let Ok(sealed) = held.writer.seal(last.summary, &body) {
+        let outcome = append_once(deps, held.writer.tail(), sealed).await;
+        tracing::debug!(?outcome, "tree released for want of space");
+    }
 }
 
 fn send(deps: &Deps, tail: Tail, sealed: SealedFrame, myself: &ActorRef<TreeMsg>) {

@@ -6,6 +6,10 @@
     reason = "support of tests: what fails here fails the test"
 )]
 
+pub(crate) mod clock;
+pub(crate) mod store;
+pub(crate) mod tools;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,22 +17,25 @@ use std::time::Duration;
 
 use leasehold_actors::{
     Agent, AgentTool, Agents, Ask, Channel, ChannelError, Channels, Deps, Ignore, Node, NodeConfig,
-    OsRandom, Sent, StartRequest, SystemClock, TokioPool, load,
+    NodeStats, Observer, OsRandom, PauseTarget, Sent, StartRequest, TokioPool, load,
 };
 use leasehold_execution::machine::{DecisionReply, Verdict};
 use leasehold_execution::record::{ClaimCause, Outcome};
 use leasehold_execution::{
     AfterAnswer, Entry, Limits, Machine, Plan, PlannedApproval, PlannedTool, Record,
 };
-use leasehold_journal::{MemoryStore, Store};
+use leasehold_journal::{Letter, LetterId, Store};
 use leasehold_lease::{Expiry, Holder, LeaseStore, LocalLeaseStore, OpenOutcome, OpenSession};
 use leasehold_models::{Model, Price, Scripted, ToolDefinitionRef, Turn};
 use leasehold_tools::{ResultBound, Services, Tool, ToolCall, ToolError, ToolSpec, bind};
 use leasehold_types::{
     Answerer, BootId, BoxFuture, ComponentName, Digest, Effect, ExecutionId, InstanceId, Money,
-    Owner, PauseRef, Principal, PrincipalKind, Tenant, TreeId, TreeState,
+    Owner, PauseRef, Principal, PrincipalKind, Tenant, TreeId, TreeState, TreeSummary,
 };
 use serde_json::{Value, json};
+
+use clock::TestClock;
+use store::TestStore;
 
 /// What a tool's body does, by its name.
 pub(crate) type Behaviour =
@@ -94,11 +101,18 @@ impl Channel for Asked {
 #[derive(Debug)]
 struct One {
     agent: Arc<Agent>,
-    channel: Arc<Asked>,
+    channel: Option<Arc<dyn Channel>>,
+    /// So many times, finding an agent panics.
+    panics: Arc<AtomicU32>,
 }
 
 impl Agents for One {
     fn agent(&self, workflow: &str, _: &str) -> Option<Arc<Agent>> {
+        let left = self.panics.load(Ordering::SeqCst);
+        if left > 0 {
+            self.panics.store(left - 1, Ordering::SeqCst);
+            panic!("by plan");
+        }
         (workflow == "helper").then(|| Arc::clone(&self.agent))
     }
     fn names(&self) -> Vec<String> {
@@ -108,16 +122,24 @@ impl Agents for One {
 
 impl Channels for One {
     fn channel(&self, _: &str) -> Option<Arc<dyn Channel>> {
-        Some(self.channel.clone())
+        self.channel.clone()
     }
 }
 
 /// A world of one instance after another on one store.
 pub(crate) struct World {
-    pub(crate) store: Arc<MemoryStore>,
-    pub(crate) leases: Arc<LocalLeaseStore>,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) memory: Arc<TestStore>,
+    /// What instances write to: the one in memory, or something around it.
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) leases: Arc<dyn LeaseStore>,
+    /// The channel, unless there is another or none.
     pub(crate) channel: Arc<Asked>,
+    pub(crate) other_channel: Option<Option<Arc<dyn Channel>>>,
     pub(crate) agent: Arc<Agent>,
+    pub(crate) config: NodeConfig,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) panics: Arc<AtomicU32>,
     boots: AtomicU32,
 }
 
@@ -127,19 +149,55 @@ impl World {
     }
 
     /// The tools named in `approved` wait for a decision.
+    pub(crate) fn approving(
+        script: impl IntoIterator<Item = Turn>,
+        tools: Vec<TestTool>,
+        approved: &[&str],
+    ) -> Self {
+        Self::with_model(Arc::new(Scripted::new(script)), tools, approved)
+    }
+
     pub(crate) fn with_model(
         model: Arc<dyn Model>,
         tools: Vec<TestTool>,
         approved: &[&str],
     ) -> Self {
-        let clock = Arc::new(SystemClock);
+        let clock = Arc::new(TestClock::default());
+        let memory = Arc::new(TestStore::new());
         Self {
-            store: Arc::new(MemoryStore::new()),
-            leases: Arc::new(LocalLeaseStore::new(clock, Expiry::Never)),
+            store: memory.clone(),
+            memory,
+            leases: Arc::new(LocalLeaseStore::new(clock.clone(), Expiry::Never)),
+            clock,
             channel: Arc::new(Asked::default()),
+            other_channel: None,
             agent: Arc::new(agent(model, tools, approved)),
+            config: NodeConfig::default(),
+            observer: Arc::new(Ignore),
+            panics: Arc::default(),
             boots: AtomicU32::new(0),
         }
+    }
+
+    /// Changes the plan that the agent runs by.
+    pub(crate) fn planned(mut self, change: impl FnOnce(&mut Plan)) -> Self {
+        let mut agent = (*self.agent).clone();
+        let mut plan = (*agent.plan).clone();
+        change(&mut plan);
+        agent.plan = Arc::new(plan);
+        self.agent = Arc::new(agent);
+        self
+    }
+
+    /// Asks on another channel, or on none.
+    pub(crate) fn on_channel(mut self, channel: Option<Arc<dyn Channel>>) -> Self {
+        self.other_channel = Some(channel);
+        self
+    }
+
+    /// Another lease store: instances started from here on know nothing of the others' claims.
+    pub(crate) fn split(&mut self) {
+        self.leases = Arc::new(LocalLeaseStore::new(self.clock.clone(), Expiry::Never));
     }
 
     /// Starts an instance, as a process would; its lease session is a new one.
@@ -158,26 +216,56 @@ impl World {
         let OpenOutcome::Opened { session, .. } = self.leases.open_session(open).await else {
             panic!("a local session opens");
         };
+        let own: Option<Arc<dyn Channel>> = Some(self.channel.clone());
         let one = Arc::new(One {
             agent: Arc::clone(&self.agent),
-            channel: Arc::clone(&self.channel),
+            channel: self.other_channel.clone().unwrap_or(own),
+            panics: Arc::clone(&self.panics),
         });
         Node::spawn(Deps {
             store: self.store.clone(),
             leases: self.leases.clone(),
             session,
-            clock: Arc::new(SystemClock),
+            clock: self.clock.clone(),
             random: Arc::new(OsRandom),
             agents: one.clone(),
             channels: one,
             pool: Arc::new(TokioPool::new(tokio::runtime::Handle::current())),
             instance,
             boot,
-            observer: Arc::new(Ignore),
-            config: NodeConfig::default(),
+            observer: self.observer.clone(),
+            config: self.config.clone(),
         })
         .await
         .expect("the node starts")
+    }
+
+    /// Waits until the tree's summary says so.
+    pub(crate) async fn until(&self, node: &Node, execution: ExecutionId, state: TreeState) {
+        let is = |summary: &TreeSummary| summary.state == state;
+        node.wait_for(execution.tree(), is).await.unwrap();
+    }
+
+    /// Waits until the tree rests and nothing of it is awake.
+    pub(crate) async fn at_rest(&self, node: &Node, execution: ExecutionId) {
+        self.until(node, execution, TreeState::Resting).await;
+        asleep(node).await;
+    }
+
+    /// Puts bytes into a tree's inbox, as anybody might.
+    pub(crate) async fn post(&self, execution: ExecutionId, id: u128, body: Vec<u8>) {
+        let letter = Letter {
+            id: LetterId(id),
+            tree: execution.tree(),
+            body,
+        };
+        self.store.put(letter).await.unwrap();
+    }
+
+    pub(crate) async fn letters(&self, execution: ExecutionId) -> usize {
+        let after = leasehold_journal::LetterSeq::default();
+        let letters = self.store.letters(execution.tree(), after).await;
+        letters.unwrap().len()
     }
 
     /// Ends an instance as a crash would: its session's keys are free for the next one.
@@ -324,6 +412,22 @@ impl leasehold_execution::Review for Asks {
     }
 }
 
+/// Waits until no tree is awake.
+pub(crate) async fn asleep(node: &Node) {
+    stats(node, |stats| stats.awake == 0).await;
+}
+
+/// Waits until the node stands so.
+pub(crate) async fn stats(node: &Node, is: impl Fn(&NodeStats) -> bool) -> NodeStats {
+    loop {
+        let stats = node.stats().await;
+        if is(&stats) {
+            return stats;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 pub(crate) fn request(input: &str) -> StartRequest {
     StartRequest {
         agent: "helper".to_owned(),
@@ -347,9 +451,37 @@ pub(crate) fn first_pause(execution: ExecutionId) -> PauseRef {
     }
 }
 
+pub(crate) const WAIT: Duration = Duration::from_secs(20);
+
+pub(crate) fn approval() -> Verdict {
+    Verdict::Approve {
+        override_arguments: None,
+    }
+}
+
+pub(crate) fn rejection(reason: &str) -> Verdict {
+    let reason = reason.to_owned();
+    Verdict::Reject { reason }
+}
+
+pub(crate) fn pause(execution: ExecutionId, number: u32) -> PauseTarget {
+    PauseTarget::Reference(PauseRef { execution, number })
+}
+
+/// Decides a pause as `by`, and says what they were told.
+pub(crate) async fn decide(
+    node: &Node,
+    target: PauseTarget,
+    by: &str,
+    verdict: Verdict,
+) -> DecisionReply {
+    let decided = node.decide(target, person(by), verdict, None, WAIT);
+    decided.await.unwrap()
+}
+
 /// Approves a pause and says what the approver was told.
 pub(crate) async fn approve(node: &Node, pause: PauseRef) -> DecisionReply {
-    let target = leasehold_actors::PauseTarget::Reference(pause);
+    let target = PauseTarget::Reference(pause);
     let verdict = Verdict::Approve {
         override_arguments: None,
     };

@@ -1,10 +1,11 @@
 //! Supervision, written out: each kind of actor is killed or made to fail, and its parent, children and siblings are looked at.
 
-mod support;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::support::{
+    TestTool, World, answers, approve, call, completed, first_pause, person, request, tool, wake,
+};
 use leasehold_actors::Fault;
 use leasehold_execution::Record;
 use leasehold_execution::record::{CallFinished, ClaimCause, FinishKind, Outcome};
@@ -12,7 +13,6 @@ use leasehold_models::Turn;
 use leasehold_tools::{CallContext, ToolCall};
 use leasehold_types::{Effect, ExecutionId, TreeState};
 use serde_json::json;
-use support::{World, answers, approve, call, completed, first_pause, person, request, tool, wake};
 use tokio::sync::Notify;
 
 fn finished<'a>(record: &'a Record, tool_call: &str) -> Option<&'a CallFinished> {
@@ -119,7 +119,7 @@ async fn a_killed_call_actor_is_an_error_result_and_drops_its_work() {
 }
 
 /// A tool whose first call waits until the test has killed somebody, and whose later calls answer.
-fn stuck_once(runs: &Arc<AtomicU32>, running: &Arc<Notify>) -> support::TestTool {
+fn stuck_once(runs: &Arc<AtomicU32>, running: &Arc<Notify>) -> TestTool {
     let (runs, running) = (Arc::clone(runs), Arc::clone(running));
     tool("stuck-tool", Effect::Read, move |_| {
         let first = runs.fetch_add(1, Ordering::SeqCst) == 0;

@@ -1,0 +1,6 @@
+//! The actors as a whole: an instance over a store in memory, on a clock that only a test moves.
+
+mod appends;
+mod losing;
+mod supervision;
+mod support;
