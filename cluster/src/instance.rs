@@ -17,11 +17,12 @@ use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::keeper::{KeeperActor, KeeperMsg};
+use crate::store::watched::Watched;
 use crate::store::{OpenedBackends, open_store};
 
 /// The TTL of the instance's lease session; with the embedded store no session runs out.
 const SESSION_TTL: Duration = Duration::from_secs(15);
-/// How long an instance that ends waits for the store's files to be closed.
+/// How long an instance that ends waits until nothing of it uses the store.
 const CLOSE_MAX: Duration = Duration::from_secs(10);
 
 /// The application that an instance runs.
@@ -95,7 +96,7 @@ pub struct Instance {
     keeper: ActorRef<KeeperMsg>,
     session: Session,
     warnings: Vec<String>,
-    closed: Option<oneshot::Receiver<()>>,
+    closed: oneshot::Receiver<()>,
 }
 
 impl Instance {
@@ -123,14 +124,9 @@ impl Instance {
     ) -> Result<Self, OpenError> {
         let boot = BootId::new(&*seams.random);
         let opened = open_store(config, boot, Arc::clone(&seams.clock)).await?;
-        let OpenedBackends {
-            backends,
-            warnings,
-            closed,
-        } = opened;
+        let OpenedBackends { backends, warnings } = opened;
         let mut instance = Self::start(config, boot, backends, application, seams, moves).await?;
         instance.warnings = warnings;
-        instance.closed = Some(closed);
         Ok(instance)
     }
 
@@ -157,6 +153,8 @@ impl Instance {
         moves: Moves,
     ) -> Result<Self, OpenError> {
         let Backends { store, leases } = backends;
+        let (store, closed) = Watched::new(store);
+        let store: Arc<dyn Store> = Arc::new(store);
         let holder = Holder {
             instance: config.instance.clone(),
             boot,
@@ -194,7 +192,7 @@ impl Instance {
             keeper,
             session,
             warnings: vec![],
-            closed: None,
+            closed,
         })
     }
 
@@ -236,20 +234,17 @@ impl Instance {
         self.node.kill();
     }
 
-    /// Ends what still runs, and waits until the store's files are closed. For a clean end call [`Instance::drain`] first.
+    /// Ends what still runs, and waits until nothing of it can write to the store any more; the embedded store is then closed.
+    ///
+    /// For a clean end call [`Instance::drain`] first.
     pub async fn close(self) {
         self.kill();
-        let deps = self.node.deps();
-        let (clock, leases) = (Arc::clone(&deps.clock), Arc::clone(&deps.leases));
+        let leases = Arc::clone(&self.node.deps().leases);
         leases.revoke(self.session.id).await;
-        drop(leases);
         drop(self.node);
-        if let Some(closed) = self.closed {
-            tokio::select! {
-                _closed = closed => {}
-                // Somebody keeps the store in use; its lock ends with the process.
-                () = clock.sleep(CLOSE_MAX) => tracing::warn!("the store is still in use"),
-            }
+        // Actors of this process end on its own time, not on the application's clock.
+        if tokio::time::timeout(CLOSE_MAX, self.closed).await.is_err() {
+            tracing::warn!("the store is still in use: its lock ends with the process");
         }
     }
 }

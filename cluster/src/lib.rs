@@ -10,4 +10,4 @@ mod store;
 
 pub use config::Config;
 pub use instance::{Application, Backends, Instance, Moves, OpenError, Seams};
-pub use store::{OpenedBackends, open_store};
+pub use store::{OpenedBackends, end_of_process, open_store};

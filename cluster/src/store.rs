@@ -2,7 +2,7 @@
 //!
 //! - STORE-OPEN-1: a store that can go on no more ends the process; nothing is answered from memory after it.
 
-mod watched;
+pub(crate) mod watched;
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -12,11 +12,9 @@ use leasehold_journal::embedded::{
 };
 use leasehold_lease::{Expiry, LocalLeaseStore};
 use leasehold_types::{BootId, Clock};
-use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::instance::{Backends, OpenError};
-use watched::Watched;
 
 /// A store that was opened, and the leases that go with it.
 #[derive(Debug)]
@@ -25,8 +23,6 @@ pub struct OpenedBackends {
     pub backends: Backends,
     /// What an operator should know, a sentence each.
     pub warnings: Vec<String>,
-    /// Told when the store's files are closed: nothing of this process uses them any more.
-    pub closed: oneshot::Receiver<()>,
 }
 
 /// Opens the embedded store that the configuration names. If it fails later, the process ends with exit code 74.
@@ -40,22 +36,26 @@ pub async fn open_store(
 ) -> Result<OpenedBackends, OpenError> {
     let mut embedded = EmbeddedConfig::at(&config.store);
     embedded.create = config.store_create;
-    let fatal: FatalHook = Arc::new(end_process);
+    let fatal = end_of_process();
     // Opening reads and syncs files: not on a thread that drives executions.
     let open = move || EmbeddedStore::open(&embedded, boot, fatal);
     let opened = tokio::task::spawn_blocking(open).await;
     let opened = opened.map_err(|error| StoreOpenError::Damaged(error.to_string()))??;
-    let (store, closed) = Watched::new(opened.store);
     // The lock on the files is the lease: whoever holds it holds every tree.
     let leases = LocalLeaseStore::new(clock, Expiry::Never);
     Ok(OpenedBackends {
         backends: Backends {
-            store: Arc::new(store),
+            store: Arc::new(opened.store),
             leases: Arc::new(leases),
         },
         warnings: opened.warnings.iter().map(ToString::to_string).collect(),
-        closed,
     })
+}
+
+/// What an embedded store of an instance does when it can go on no more: says so, and ends the process with exit code 74.
+#[must_use]
+pub fn end_of_process() -> FatalHook {
+    Arc::new(end_process)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the hook's own signature")]

@@ -1,25 +1,27 @@
-//! A store that tells when it is closed: when the last who used it has let go of it, and its files are free.
+//! A store that tells when nobody uses it any more: when the last actor that could write to it is gone.
 
 use leasehold_journal::{
     AppendDone, BlobError, Blobs, Expect, FollowCursor, FollowPage, Inbox, Journal, JournalError,
     KeyPut, Keys, Letter, LetterSeq, Ring, SealedFrame, Store, StoredFrame, StoredKey,
     StoredLetter, Tail, TailRead, TreeHead,
 };
+use std::sync::Arc;
+
 use leasehold_types::{BoxFuture, Digest, FrameIndex, Timestamp, TreeId};
 use tokio::sync::oneshot;
 
 /// Passes everything on to its store.
 #[derive(Debug)]
-pub(super) struct Watched<S> {
+pub(crate) struct Watched {
     /// Dropped first: fields are dropped in their order.
-    store: S,
+    store: Arc<dyn Store>,
     /// Dropped after the store, which ends the receiver's wait.
     _closed: oneshot::Sender<()>,
 }
 
-impl<S: Store> Watched<S> {
-    /// The store, and what ends once it is closed.
-    pub(super) fn new(store: S) -> (Self, oneshot::Receiver<()>) {
+impl Watched {
+    /// The store, and what ends once nobody uses it through this.
+    pub(crate) fn new(store: Arc<dyn Store>) -> (Self, oneshot::Receiver<()>) {
         let (sender, closed) = oneshot::channel();
         let watched = Self {
             store,
@@ -29,7 +31,7 @@ impl<S: Store> Watched<S> {
     }
 }
 
-impl<S: Store> Journal for Watched<S> {
+impl Journal for Watched {
     fn append(&self, expected: Tail, frame: SealedFrame, done: AppendDone) {
         self.store.append(expected, frame, done);
     }
@@ -56,7 +58,7 @@ impl<S: Store> Journal for Watched<S> {
     }
 }
 
-impl<S: Store> Inbox for Watched<S> {
+impl Inbox for Watched {
     fn put(&self, letter: Letter) -> BoxFuture<'_, Result<LetterSeq, JournalError>> {
         self.store.put(letter)
     }
@@ -75,7 +77,7 @@ impl<S: Store> Inbox for Watched<S> {
     }
 }
 
-impl<S: Store> Keys for Watched<S> {
+impl Keys for Watched {
     fn key<'a>(
         &'a self,
         key: &'a str,
@@ -102,7 +104,7 @@ impl<S: Store> Keys for Watched<S> {
     }
 }
 
-impl<S: Store> Blobs for Watched<S> {
+impl Blobs for Watched {
     fn put_blob(&self, tree: TreeId, body: Vec<u8>) -> BoxFuture<'_, Result<Digest, JournalError>> {
         self.store.put_blob(tree, body)
     }
