@@ -16,8 +16,8 @@ impl Place {
 }
 
 impl fmt::Display for Place {
-    /// Writes `src/main.rs:40`.
+    /// Writes `src/main.rs:40:10`, as the compiler does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.0.file(), self.0.line())
+        self.0.fmt(f)
     }
 }

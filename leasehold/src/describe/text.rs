@@ -104,7 +104,9 @@ impl fmt::Display for Shown<'_, ToolDescription> {
 impl fmt::Display for Shown<'_, RoleDescription> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let role = self.0;
-        writeln!(f, "role {} — {}", role.name, role.description)?;
+        let decides = role.description.lines().next().unwrap_or_default();
+        let decides = decides.strip_suffix('.').unwrap_or(decides);
+        writeln!(f, "role {} — {decides}", role.name)?;
         let who = match role.answered_by {
             "thread-owner" => "the owner of the thread",
             _ => "whoever its channel reaches",
