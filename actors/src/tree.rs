@@ -79,6 +79,8 @@ pub(crate) struct State {
     bells: u64,
     /// A letter is over and could not be settled.
     unsettled: bool,
+    /// A timer for the inbox is under way.
+    reads_again: bool,
 }
 
 /// What the actor has once the tree is claimed.
@@ -123,6 +125,7 @@ impl Actor for TreeActor {
             held: None,
             bells: 0,
             unsettled: false,
+            reads_again: false,
         })
     }
 
@@ -158,7 +161,10 @@ impl Actor for TreeActor {
                 state.bells += 1;
                 state.read_inbox(&myself).await
             }
-            TreeMsg::ReadAgain => state.read_inbox(&myself).await,
+            TreeMsg::ReadAgain => {
+                state.reads_again = false;
+                state.read_inbox(&myself).await
+            }
             TreeMsg::Drain => state.tell(ExecutionMsg::Drain),
             TreeMsg::Release => state.tell(ExecutionMsg::Release),
             TreeMsg::Lose(reason) => state.lost(&myself, reason).await,

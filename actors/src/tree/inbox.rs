@@ -34,7 +34,11 @@ impl State {
         Ok(())
     }
 
-    async fn read_again(&self, myself: &ActorRef<TreeMsg>) -> Handled {
+    /// One timer, however many bells ring meanwhile.
+    async fn read_again(&mut self, myself: &ActorRef<TreeMsg>) -> Handled {
+        if std::mem::replace(&mut self.reads_again, true) {
+            return Ok(());
+        }
         let tree = myself.clone();
         let ring = Box::new(move || {
             let _gone = tree.cast(TreeMsg::ReadAgain);
