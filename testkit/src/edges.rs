@@ -11,6 +11,7 @@ use leasehold_actors::{Ask, Channel, ChannelError, Channels, Sent};
 use leasehold_models::{Model, ModelAnswer, ModelError, ModelRequest, Price, Reservation};
 use leasehold_tools::{Body, CallContext, Tool, ToolCall, ToolError, ToolFuture, ToolSpec};
 use leasehold_types::{BoxFuture, Permit, Signal};
+use serde_json::Value;
 
 use crate::fault::FaultPoint;
 use crate::stage::{Chat, Running, Stage};
@@ -28,61 +29,79 @@ impl Tool for StagedTool {
 
     fn call(&self, call: ToolCall) -> ToolFuture {
         let spec = self.tool.spec();
-        let name = spec.name.into_owned();
-        let (before, after) = (
-            FaultPoint::BeforeEffect(name.clone()),
-            FaultPoint::AfterEffect(name.clone()),
-        );
         let execution = match call.take::<CallContext>() {
             Ok(context) => context.execution_id(),
             Err(error) => return Box::pin(std::future::ready(Err(error))),
         };
-        let mut running = self.stage.begins(spec.body, execution, &name);
-        let (tool, stage) = (Arc::clone(&self.tool), Arc::clone(&self.stage));
+        let name = spec.name.into_owned();
+        let cuts = Cuts {
+            running: self.stage.begins(spec.body, execution, &name),
+            stage: Arc::clone(&self.stage),
+            before: FaultPoint::BeforeEffect(name.clone()),
+            after: FaultPoint::AfterEffect(name),
+        };
         match spec.body {
-            Body::Async => Box::pin(async move {
-                if running.is_none() || stage.cut(&before) {
-                    pending::<()>().await;
-                }
-                let mut body = tool.call(call);
-                let result = match poll!(&mut body) {
-                    Poll::Ready(result) => result,
-                    Poll::Pending => {
-                        running.as_mut().map(Running::is_under_way);
-                        body.await
-                    }
-                };
-                if stage.cut(&after) {
-                    pending::<()>().await;
-                }
-                drop(running);
-                result
-            }),
-            // Done when this returns: its thread waits where a future would stay pending.
-            Body::Blocking => {
-                if running.is_none() || stage.cut(&before) {
-                    stage.wait_for_the_end();
-                    return given_up();
-                }
-                let result = tool.call(call).now_or_never();
-                if stage.cut(&after) {
-                    stage.wait_for_the_end();
-                    return given_up();
-                }
-                drop(running);
-                match result {
-                    Some(result) => Box::pin(std::future::ready(result)),
-                    None => Box::pin(pending()),
-                }
-            }
+            Body::Async => Box::pin(cuts.around(Arc::clone(&self.tool), call)),
+            Body::Blocking => cuts.around_blocking(&*self.tool, call),
         }
     }
 }
 
-/// What a blocking body returns that nobody waits for any more.
-fn given_up() -> ToolFuture {
-    let error = ToolError::new("the instance crashed").outcome_unknown();
-    Box::pin(std::future::ready(Err(error)))
+/// Where one call of a tool may be cut.
+struct Cuts {
+    stage: Arc<Stage>,
+    /// None where the instance is on its way down already.
+    running: Option<Running>,
+    before: FaultPoint,
+    after: FaultPoint,
+}
+
+impl Cuts {
+    async fn around(mut self, tool: Arc<dyn Tool>, call: ToolCall) -> Result<Value, ToolError> {
+        if self.is_cut_before() {
+            pending::<()>().await;
+        }
+        let mut body = tool.call(call);
+        let result = match poll!(&mut body) {
+            Poll::Ready(result) => result,
+            Poll::Pending => {
+                if let Some(running) = &mut self.running {
+                    running.is_under_way();
+                }
+                body.await
+            }
+        };
+        if self.stage.cut(&self.after) {
+            pending::<()>().await;
+        }
+        result
+    }
+
+    /// The call is done when this returns: its thread waits where a future would stay pending.
+    fn around_blocking(self, tool: &dyn Tool, call: ToolCall) -> ToolFuture {
+        if self.is_cut_before() {
+            return self.given_up();
+        }
+        let result = tool.call(call).now_or_never();
+        if self.stage.cut(&self.after) {
+            return self.given_up();
+        }
+        match result {
+            Some(result) => Box::pin(std::future::ready(result)),
+            None => Box::pin(pending()),
+        }
+    }
+
+    fn is_cut_before(&self) -> bool {
+        self.running.is_none() || self.stage.cut(&self.before)
+    }
+
+    /// What a blocking body returns that nobody waits for any more.
+    fn given_up(self) -> ToolFuture {
+        self.stage.wait_for_the_end();
+        let error = ToolError::new("the instance crashed").outcome_unknown();
+        Box::pin(std::future::ready(Err(error)))
+    }
 }
 
 /// A model with its fault point behind it.
