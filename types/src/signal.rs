@@ -72,9 +72,9 @@ impl Signal {
         }))
     }
 
-    /// Aborts this signal and all below it. The first reason stays.
+    /// Aborts this signal and all below it. The first reason stays, that of a signal above too.
     pub fn abort(&self, reason: AbortReason) {
-        if self.0.reason.set(reason).is_ok() {
+        if !self.is_aborted() && self.0.reason.set(reason).is_ok() {
             self.0.event.notify(usize::MAX);
         }
     }
@@ -188,6 +188,9 @@ mod tests {
         child.abort(cancelled("b"));
         parent.abort(cancelled("c"));
         assert_eq!(child.reason(), Some(cancelled("a")), "SIG-2");
+        let later = parent.child();
+        later.abort(cancelled("d"));
+        assert_eq!(later.reason(), Some(cancelled("c")), "SIG-2: the reason above came first");
         assert_eq!(parent.reason(), Some(cancelled("c")));
     }
 
