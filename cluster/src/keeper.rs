@@ -11,7 +11,7 @@ use std::time::Duration;
 use leasehold_actors::{Closed, Node};
 use leasehold_execution::record::ClaimCause;
 use leasehold_journal::{JournalError, Store};
-use leasehold_types::{Clock, TreeId};
+use leasehold_types::{Clock, Timestamp, TreeId};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
 
 use crate::instance::Moves;
@@ -23,6 +23,8 @@ const SCAN_PAGE: usize = 1_024;
 const SCAN_AGAIN: Duration = Duration::from_secs(1);
 /// The longest sleep: the wall clock may jump, and due times are points on it.
 const SLEEP_MAX: Duration = Duration::from_secs(60);
+/// What passes between two looks at the clock is less than this, unless it jumped or the machine is very slow.
+const JUMP_MIN: Duration = Duration::from_millis(1);
 
 /// What the keeper is told.
 pub(crate) enum KeeperMsg {
@@ -154,14 +156,13 @@ impl State {
         if let Some(timer) = self.timer.take() {
             timer.kill();
         }
-        let due = self.machine.next_deadline();
-        let after = due.map(|due| due.since(self.clock.now()).min(SLEEP_MAX));
-        let after = match (after, &self.scan, &self.node) {
-            (after, Some(_), Some(_)) => after.unwrap_or(SCAN_AGAIN).min(SCAN_AGAIN),
-            (Some(after), ..) => after,
-            (None, ..) => return Ok(()),
+        let again = match (&self.scan, &self.node) {
+            (Some(_), Some(_)) => Some(self.clock.now().plus(SCAN_AGAIN)),
+            (_, _) => None,
         };
-        let arguments = (Arc::clone(&self.clock), after, myself.clone());
+        let due = self.machine.next_deadline().into_iter().chain(again).min();
+        let Some(until) = due else { return Ok(()) };
+        let arguments = (Arc::clone(&self.clock), until, myself.clone());
         let (timer, _task) =
             Actor::spawn_linked(None, TimerActor, arguments, myself.get_cell()).await?;
         self.timer = Some(timer);
@@ -169,12 +170,12 @@ impl State {
     }
 }
 
-/// Says `Tick` to the keeper after a time. Killed when that time is no longer the next one.
+/// Says `Tick` to the keeper at a time. Killed when that time is no longer the next one.
 struct TimerActor;
 
 impl Actor for TimerActor {
     type Msg = ();
-    type State = (Arc<dyn Clock>, Duration, ActorRef<KeeperMsg>);
+    type State = (Arc<dyn Clock>, Timestamp, ActorRef<KeeperMsg>);
     type Arguments = Self::State;
 
     async fn pre_start(
@@ -188,11 +189,26 @@ impl Actor for TimerActor {
     async fn post_start(
         &self,
         myself: ActorRef<()>,
-        (clock, after, keeper): &mut Self::State,
+        (clock, until, keeper): &mut Self::State,
     ) -> Result<(), ActorProcessingErr> {
-        clock.sleep(*after).await;
+        sleep_until(&**clock, *until).await;
         let _gone = keeper.cast(KeeperMsg::Tick);
         myself.stop(None);
         Ok(())
+    }
+}
+
+/// Sleeps until a point on the wall clock, which may jump meanwhile.
+async fn sleep_until(clock: &dyn Clock, until: Timestamp) {
+    loop {
+        let now = clock.now();
+        if until <= now {
+            return;
+        }
+        let sleep = clock.sleep(until.since(now).min(SLEEP_MAX));
+        // A clock that jumped before the sleep began to count would wake it too late.
+        if clock.now().since(now) < JUMP_MIN {
+            sleep.await;
+        }
     }
 }

@@ -45,7 +45,10 @@ async fn an_approval_that_nobody_gives_expires_when_its_time_has_come() {
         assert_eq!(instance.timers().await, 1);
         world.clock.advance(Duration::from_secs(1));
         expired_once(&world, &instance, execution).await;
-        assert_eq!(instance.timers().await, 0);
+        // The keeper hears of the end a little after it is durable.
+        while instance.timers().await != 0 {
+            tokio::task::yield_now().await;
+        }
         instance.close().await;
     }
 }
