@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use leasehold_execution::machine::Verdict;
+use leasehold_tools::{Dto, decode};
 use leasehold_types::{
     Answerer, BoxFuture, Digest, ExecutionId, Owner, PauseId, PauseRef, Timestamp,
 };
@@ -33,6 +34,16 @@ pub struct Ask {
     pub expires_at: Option<Timestamp>,
     /// Which attempt to send it this is, from 1.
     pub attempt: u32,
+}
+
+impl Ask {
+    /// The arguments as a value of the type that the role approves.
+    ///
+    /// # Errors
+    /// They are none of that type's: the role was declared for another one.
+    pub fn input<T: Dto>(&self) -> Result<T, ChannelError> {
+        decode(self.arguments.as_bytes()).map_err(|invalid| ChannelError(invalid.to_string()))
+    }
 }
 
 /// What a channel did with a question.
