@@ -4,18 +4,20 @@ use std::time::Duration;
 
 use leasehold::prelude::*;
 use leasehold::{
-    DecisionReply, PauseTarget, RunError, Runtime, Scripted, StartRequest, Turn, Verdict,
+    Ask, Channel, ChannelError, DecisionReply, PauseTarget, RunError, Runtime, Scripted, Sent,
+    StartRequest, Turn, Verdict,
 };
 use leasehold_actors::load;
 use leasehold_cluster::Config;
 use leasehold_execution::Record;
 use leasehold_execution::record::Outcome;
 use leasehold_types::{
-    ExecutionId, Owner, PauseRef, Principal, PrincipalKind, Tenant, TreeState, TreeSummary,
+    BoxFuture, ExecutionId, Owner, PauseRef, Principal, PrincipalKind, Tenant, TreeState,
+    TreeSummary,
 };
 use serde_json::json;
 
-use crate::support::{RefundApproval, agent, refund_card, send_parcel, shop};
+use crate::support::{Refund, RefundApproval, agent, refund_card, send_parcel, shop};
 
 fn desk(script: impl IntoIterator<Item = Turn>) -> App {
     App::new("shop")
@@ -138,6 +140,45 @@ async fn rules_answer_without_a_pause_and_the_model_reads_what_they_decided() {
         told[0].ends_with("rejected by auto-reject: the call was not made"),
         "{told:?}"
     );
+    runtime.close().await;
+}
+
+/// A rule of the program's own: small refunds need nobody.
+#[derive(Debug)]
+struct Small;
+
+impl Channel for Small {
+    fn name(&self) -> &'static str {
+        "small-refunds"
+    }
+
+    fn send(&self, ask: Ask) -> BoxFuture<'_, Result<Sent, ChannelError>> {
+        Box::pin(async move {
+            let refund: Refund = ask.input()?;
+            Ok(match refund.cents {
+                ..=100 => Sent::Decided(APPROVE),
+                _ => Sent::AwaitReply,
+            })
+        })
+    }
+}
+
+// CONTRACT P1, P3
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_channel_of_the_programs_own_reads_typed_arguments_and_decides_or_asks() {
+    let world = World::new();
+    let large = Turn::call("refund-card-tool", &json!({"order": "A-2", "cents": 101}));
+    let app = desk([refund(), large]).channel::<RefundApproval>(Small);
+    let runtime = world.open(&app).await;
+    let execution = runtime.node().start(request("desk")).await.unwrap();
+    let summary = reaches(&runtime, execution, TreeState::Resting).await;
+    assert_eq!(summary.pauses.len(), 1);
+    assert_eq!(
+        summary.pauses[0].number, 2,
+        "the first was decided by the rule"
+    );
+    let paid = r#"{"text":"paid 100 for A-1"}"#;
+    assert_eq!(results(&runtime, execution).await, [paid]);
     runtime.close().await;
 }
 
