@@ -190,7 +190,11 @@ mod tests {
         assert_eq!(child.reason(), Some(cancelled("a")), "SIG-2");
         let later = parent.child();
         later.abort(cancelled("d"));
-        assert_eq!(later.reason(), Some(cancelled("c")), "SIG-2: the reason above came first");
+        assert_eq!(
+            later.reason(),
+            Some(cancelled("c")),
+            "SIG-2: the reason above came first"
+        );
         assert_eq!(parent.reason(), Some(cancelled("c")));
     }
 
