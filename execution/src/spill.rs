@@ -2,6 +2,8 @@
 //!
 //! `{"kind":"call_finished","v":1,"x":0,"at":…,"blob":"<sha-256>"}`. The blob holds the body's JSON and is durable before the frame.
 //!
+//! Where the records of one frame are too many for it, one line of kind `bundle` names the blob that holds them all.
+//!
 //! - SPILL-1: restoring what was spilled gives the line as it was, byte for byte.
 
 use std::borrow::Cow;
@@ -15,6 +17,12 @@ use crate::wire::RecordError;
 
 /// The most bytes of one record that stay in its frame: eight such records still fit one frame.
 pub const SPILL_BYTES: usize = 24 * 1_024;
+
+/// The most bytes of records that surely fit one frame beside its header.
+const FRAME_BODY_BYTES: usize = 240 * 1_024;
+
+/// The kind of the line that stands for all records of its frame, which are lines of its blob.
+const BUNDLE: &str = "bundle";
 
 #[derive(Serialize, Deserialize)]
 struct Line<'a> {
@@ -62,29 +70,60 @@ pub fn spill(body: Vec<u8>) -> Result<Spilled, RecordError> {
             blobs: vec![],
         });
     }
+    let spilled = spill_lines(&body)?;
+    if spilled.body.len() <= FRAME_BODY_BYTES {
+        return Ok(spilled);
+    }
+    bundle(body)
+}
+
+/// Very many records that one frame cannot hold: all of them in one blob.
+fn bundle(body: Vec<u8>) -> Result<Spilled, RecordError> {
+    let line = Line {
+        kind: BUNDLE,
+        v: 1,
+        x: 0,
+        at: Timestamp::default(),
+        skippable: false,
+        body: None,
+        blob: Some(Digest::of(&body)),
+    };
+    let mut named = serde_json::to_vec(&line).map_err(|error| malformed(0, &error))?;
+    named.push(b'\n');
+    Ok(Spilled {
+        body: named,
+        blobs: vec![body],
+    })
+}
+
+/// Spills every line that is longer than [`SPILL_BYTES`].
+fn spill_lines(body: &[u8]) -> Result<Spilled, RecordError> {
     let mut spilled = Spilled::default();
-    for (position, text) in lines(&body).enumerate() {
+    for (position, text) in lines(body).enumerate() {
         if text.len() <= SPILL_BYTES {
             spilled.body.extend_from_slice(text);
         } else {
-            let line: Line<'_> =
-                serde_json::from_slice(text).map_err(|error| malformed(position, &error))?;
-            let blob = line
-                .body
-                .map_or(&[][..], |body| body.get().as_bytes())
-                .to_vec();
-            let named = Line {
-                body: None,
-                blob: Some(Digest::of(&blob)),
-                ..line
-            };
-            serde_json::to_writer(&mut spilled.body, &named)
-                .map_err(|error| malformed(position, &error))?;
+            let blob = spill_line(text, &mut spilled.body);
+            let blob = blob.map_err(|error| malformed(position, &error))?;
             spilled.blobs.push(blob);
         }
         spilled.body.push(b'\n');
     }
     Ok(spilled)
+}
+
+/// Writes the line that names the blob, and returns the blob.
+fn spill_line(text: &[u8], named: &mut Vec<u8>) -> Result<Vec<u8>, serde_json::Error> {
+    let line: Line<'_> = serde_json::from_slice(text)?;
+    let body = line.body.map_or("", RawValue::get);
+    let blob = body.as_bytes().to_vec();
+    let line = Line {
+        body: None,
+        blob: Some(Digest::of(&blob)),
+        ..line
+    };
+    serde_json::to_writer(named, &line)?;
+    Ok(blob)
 }
 
 /// The blobs that a frame's body names.
@@ -133,6 +172,10 @@ pub fn restore<'a>(
                 let blob = blobs
                     .get(&digest)
                     .ok_or_else(|| malformed(position, &"its blob is missing"))?;
+                if line.kind == BUNDLE {
+                    restored.extend_from_slice(blob);
+                    continue;
+                }
                 let raw: &RawValue =
                     serde_json::from_slice(blob).map_err(|error| malformed(position, &error))?;
                 let whole = Line {
@@ -172,6 +215,22 @@ mod tests {
             at: Timestamp::from_millis(1),
             record,
         }
+    }
+
+    #[test]
+    fn very_many_small_records_leave_a_frame_that_they_would_not_fit() {
+        let entries: Vec<Entry> = (0..1_500).map(|_| finished(200)).collect();
+        let whole = write_entries(&entries).unwrap();
+        assert!(whole.len() > FRAME_BODY_BYTES);
+        let spilled = spill(whole.clone()).unwrap();
+        assert!(
+            spilled.body.len() <= FRAME_BODY_BYTES,
+            "{}",
+            spilled.body.len()
+        );
+        let blobs = spilled.blobs.iter();
+        let blobs = blobs.map(|blob| (Digest::of(blob), blob.clone())).collect();
+        assert_eq!(restore(&spilled.body, &blobs).unwrap(), whole, "SPILL-1");
     }
 
     #[test]
