@@ -32,13 +32,11 @@ async fn a_draining_instance_lets_a_tool_end_and_the_next_one_goes_on_from_its_o
     let first = world.instance().await;
     let execution = first.start(request("go")).await.unwrap();
     hand.running().await;
-    let drain = tokio::spawn({
-        let first = first.clone();
-        async move { first.drain(GRACE).await }
-    });
-    world.clock.asleep_for(GRACE).await;
-    hand.let_go(1);
-    drain.await.unwrap();
+    let lets_go = async {
+        world.clock.asleep_for(GRACE).await;
+        hand.let_go(1);
+    };
+    tokio::join!(first.drain(GRACE), lets_go);
     assert_eq!(world.count(execution, released).await, 1);
     assert_eq!(
         world.count(execution, answered).await,
@@ -127,13 +125,11 @@ async fn a_tree_whose_actors_fail_while_it_drains_is_left_to_the_next_instance()
     let first = world.instance().await;
     let execution = first.start(request("go")).await.unwrap();
     hand.running().await;
-    let drain = tokio::spawn({
-        let first = first.clone();
-        async move { first.drain(GRACE).await }
-    });
-    world.clock.asleep_for(GRACE).await;
-    first.fault(execution.tree(), Fault::Execution);
-    drain.await.unwrap();
+    let fails = async {
+        world.clock.asleep_for(GRACE).await;
+        first.fault(execution.tree(), Fault::Execution);
+    };
+    tokio::join!(first.drain(GRACE), fails);
     assert_eq!(hand.runs(), 1, "it is not started again here");
     hand.let_go(2);
     let second = world.instance().await;

@@ -51,16 +51,19 @@ impl TestClock {
         }
     }
 
+    fn sleeps_for(&self, after: Duration) -> bool {
+        let mut state = self.state();
+        state.sleepers.retain(|sleeper| !sleeper.waker.is_closed());
+        state.sleepers.iter().any(|sleeper| sleeper.after == after)
+    }
+
     /// Waits until somebody sleeps that went to sleep for `after`.
     pub(crate) async fn asleep_for(&self, after: Duration) {
         loop {
             let slept = self.slept.notified();
-            let mut state = self.state();
-            state.sleepers.retain(|sleeper| !sleeper.waker.is_closed());
-            if state.sleepers.iter().any(|sleeper| sleeper.after == after) {
+            if self.sleeps_for(after) {
                 return;
             }
-            drop(state);
             slept.await;
         }
     }

@@ -1,10 +1,4 @@
 //! An instance for tests: store in memory, local leases, a scripted model and small tools.
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "support of tests: what fails here fails the test"
-)]
 
 pub(crate) mod clock;
 pub(crate) mod store;
