@@ -27,9 +27,10 @@ impl Door {
     }
 }
 
+// One thread: when the body tells that it runs, its call has been polled and waits for it.
 // RELIABILITY C8
 // CASE 88
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn blocking_work_that_ends_after_its_execution_was_lost_is_dropped_and_counted() {
     let (door, running, runs) = (
         Arc::new(Door::default()),

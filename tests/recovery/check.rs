@@ -4,109 +4,23 @@
 //! - OR2: one effect per key; arrivals are bounded by intents and by crashes.
 //! - OR5: what the model read is what is journaled, and each step finished once.
 //! - OR6: each pause has one decision.
-//! - OR7: settled ≤ billed ≤ settled and possible together.
 //! - OR8: every acked frame is there; OR9: and none that was not handed over.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::Arc;
 
-use leasehold_actors::{Agents, LoadedFrame, OsRandom, load};
-use leasehold_execution::record::{CallPlan, IntentCause, Outcome, PauseSubject, Resolution};
-use leasehold_execution::{Machine, Record};
-use leasehold_journal::embedded::EmbeddedStore;
-use leasehold_journal::{Inbox, Journal, LetterSeq};
-use leasehold_types::{BootId, Effect, Epoch, TreeId};
+use leasehold_execution::Record;
+use leasehold_execution::record::{
+    CallPlan, ClaimCause, IntentCause, Outcome, PauseSubject, Resolution,
+};
+use leasehold_types::{Effect, Epoch};
 use serde_json::Value;
 
-use crate::agent::Parts;
 use crate::model::BETWEEN;
+use crate::money;
 use crate::outside::{Arrival, FrameNote, Outside};
 use crate::site::Site;
+use crate::story::{Story, read};
 use crate::tools::WRITES;
-use crate::worker::store_config;
-
-/// One execution, read from the store.
-pub(crate) struct Story {
-    pub(crate) tree: TreeId,
-    pub(crate) frames: Vec<LoadedFrame>,
-    pub(crate) machine: Machine,
-    pub(crate) letters: usize,
-}
-
-impl Story {
-    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
-        self.frames
-            .iter()
-            .flat_map(|frame| &frame.entries)
-            .map(|entry| &entry.record)
-    }
-
-    pub(crate) fn count(&self, is: impl Fn(&Record) -> bool) -> usize {
-        self.records().filter(|record| is(record)).count()
-    }
-
-    pub(crate) fn claims(&self) -> usize {
-        self.count(|record| matches!(record, Record::Claimed(_)))
-    }
-
-    fn outcome(&self) -> &Outcome {
-        &self.machine.ended().unwrap().outcome
-    }
-
-    /// The results that the model told in its last answer.
-    fn told(&self) -> Vec<String> {
-        let Outcome::Completed { answer } = self.outcome() else {
-            panic!("it did not complete: {:?}", self.outcome());
-        };
-        answer.split(BETWEEN).map(str::to_owned).collect()
-    }
-}
-
-/// All executions of a site, by the names of their runs.
-pub(crate) fn read(directory: &Path) -> BTreeMap<String, Story> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    runtime.block_on(read_all(directory))
-}
-
-async fn read_all(directory: &Path) -> BTreeMap<String, Story> {
-    let parts = Parts::new(&Arc::new(Outside::at(directory, 0)));
-    let boot = BootId::new(&OsRandom);
-    let opened = EmbeddedStore::open(&store_config(directory), boot, Arc::new(|_| {})).unwrap();
-    let mut stories = BTreeMap::new();
-    for head in opened.store.scan(None, 10_000).await.unwrap() {
-        let tree = head.header.tree;
-        let frames = load(&opened.store, tree).await.unwrap().frames;
-        let Record::Started(started) = &frames[0].entries[0].record else {
-            panic!("{tree} does not begin with its start");
-        };
-        let (run, plan) = (
-            started.input.clone(),
-            parts.agent(&started.agent, "").unwrap(),
-        );
-        let mut machine = Machine::new(tree, Arc::clone(&plan.plan));
-        for frame in &frames {
-            machine.replay(&frame.entries).unwrap();
-        }
-        let letters = opened
-            .store
-            .letters(tree, LetterSeq::default())
-            .await
-            .unwrap()
-            .len();
-        let story = Story {
-            tree,
-            frames,
-            machine,
-            letters,
-        };
-        let twice = stories.insert(run.clone(), story);
-        assert!(twice.is_none(), "{run} was started twice");
-    }
-    stories
-}
 
 /// What a run without a crash comes to.
 #[derive(Debug)]
@@ -122,8 +36,7 @@ impl Expected {
         let story = &stories["reference-0"];
         let effects = Effects::of(story, &site.outside());
         Self {
-            told: story
-                .told()
+            told: told(story)
                 .iter()
                 .map(|text| without_receipt(text))
                 .collect(),
@@ -131,6 +44,15 @@ impl Expected {
             appends: story.frames.len() as u64,
         }
     }
+}
+
+/// The results that the model told in its last answer.
+#[track_caller]
+fn told(story: &Story) -> Vec<String> {
+    let Outcome::Completed { answer } = story.outcome() else {
+        panic!("it did not complete: {:?}", story.outcome());
+    };
+    answer.split(BETWEEN).map(str::to_owned).collect()
 }
 
 /// A result is the same but for the line of the sink that it has its receipt from.
@@ -205,7 +127,7 @@ pub(crate) fn check(site: &Site, expected: &Expected, name: &str) -> Met {
         checked.answer(name);
         checked.effects(name);
         checked.pauses(name);
-        checked.spend(run, name);
+        money::check(story, &outside, run, name);
         met.append(&mut checked.met());
     }
     frames_are_there(&stories, &outside, name);
@@ -275,7 +197,7 @@ impl Checked<'_> {
     /// OR5, and the answer of a run without a crash; only the result of a `write` in doubt may be another.
     #[track_caller]
     fn answer(&self, name: &str) {
-        let told = self.story.told();
+        let told = told(self.story);
         let same = told.iter().map(|text| without_receipt(text));
         for (position, (text, due)) in same.zip(&self.expected.told).enumerate() {
             let in_doubt =
@@ -398,42 +320,6 @@ impl Checked<'_> {
         assert!(asks <= 1 + self.crashes, "{name}: asked {asks} times");
     }
 
-    /// OR7, and no model call without its intent.
-    #[track_caller]
-    fn spend(&self, run: &str, name: &str) {
-        let bills: Vec<_> = self
-            .outside
-            .bills()
-            .into_iter()
-            .filter(|bill| bill.run == run)
-            .collect();
-        let paid = self
-            .outside
-            .effects()
-            .into_iter()
-            .filter(|effect| effect.key.starts_with(&self.story.tree.to_string()));
-        let paid: u64 = paid.map(|effect| effect.micros).sum();
-        let billed = paid + bills.iter().map(|bill| bill.micros).sum::<u64>();
-        let ended = self.story.machine.ended().unwrap();
-        let (settled, possible) = (ended.settled.micros(), ended.possible.micros());
-        assert!(
-            settled <= billed,
-            "OR7: {name}: settled {settled}, billed {billed}"
-        );
-        assert!(
-            billed <= settled + possible,
-            "OR7: {name}: billed {billed}, settled {settled}, possible {possible}"
-        );
-        let asked = bills.len();
-        let intended = self
-            .story
-            .count(|record| matches!(record, Record::ModelIntended(_)));
-        assert!(
-            asked <= intended,
-            "D12: {name}: {asked} model calls on {intended} intents"
-        );
-    }
-
     fn met(&self) -> Met {
         let mut met = Met::new();
         let mut uncertain = BTreeSet::new();
@@ -461,15 +347,15 @@ impl Checked<'_> {
                 Record::ModelIntended(body) if body.attempt > 2 => {
                     met.insert("the model was asked again")
                 }
+                Record::Claimed(body) if body.cause == ClaimCause::Takeover => {
+                    met.insert("a tree was taken over")
+                }
                 Record::Quarantined(_) => met.insert("a tree was quarantined"),
                 _ => false,
             };
         }
         if Effects::of(self.story, self.outside).was_known {
             met.insert("an effect was known by its key");
-        }
-        if self.story.claims() > 2 {
-            met.insert("a tree was taken over");
         }
         let writes = self.story.records().any(|record| {
             matches!(record, Record::ModelAnswered(body) if body.calls.iter().any(|call| call.tool == WRITES))

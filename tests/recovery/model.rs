@@ -74,13 +74,13 @@ impl Model for Provider {
     ) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
         Box::pin(async move {
             let run = run_of(request);
-            let what = format!("turn {}", request.turn() + 1);
+            let turn = u32::try_from(request.turn() + 1).unwrap();
             let is_new = !self
                 .outside
                 .bills()
                 .iter()
-                .any(|bill| bill.run == run && bill.what == what);
-            self.outside.bill(run, &what, PRICE.of(USAGE).micros());
+                .any(|bill| bill.run == run && bill.turn == turn);
+            self.outside.bill(run, turn, PRICE.of(USAGE).micros());
             if self.fails && is_new && request.turn() == FAILS_ONCE {
                 return Err(ModelError::Server { status: 503 });
             }

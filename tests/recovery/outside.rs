@@ -61,8 +61,8 @@ pub(crate) struct Effect {
 pub(crate) struct Bill {
     /// Whose: the name of the run.
     pub(crate) run: String,
-    /// For what: `turn 2`.
-    pub(crate) what: String,
+    /// For which turn, from 1.
+    pub(crate) turn: u32,
     pub(crate) micros: u64,
 }
 
@@ -154,17 +154,16 @@ impl Outside {
     }
 
     /// The provider bills a call.
-    pub(crate) fn bill(&self, run: &str, what: &str, micros: u64) {
-        self.write("bills", &[run, what, &micros.to_string()], |file| {
-            file.sync_data().unwrap()
-        });
+    pub(crate) fn bill(&self, run: &str, turn: u32, micros: u64) {
+        let line = [run, &turn.to_string(), &micros.to_string()];
+        self.write("bills", &line, |file| file.sync_data().unwrap());
     }
 
     /// All bills.
     pub(crate) fn bills(&self) -> Vec<Bill> {
         let bill = |parts: Vec<String>| Bill {
             run: parts[0].clone(),
-            what: parts[1].clone(),
+            turn: parts[1].parse().unwrap(),
             micros: parts[2].parse().unwrap(),
         };
         self.lines("bills").into_iter().map(bill).collect()

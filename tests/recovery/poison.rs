@@ -3,10 +3,11 @@
 use leasehold_execution::Record;
 use leasehold_execution::record::{Outcome, Quarantined};
 
-use crate::check::{check, read};
+use crate::check::check;
 use crate::job::Person;
 use crate::points::expected;
 use crate::site::{End, Site};
+use crate::story::read;
 
 /// The first epoch got the model's answer, the next three got nothing: the fifth process stops the execution.
 const ABORTS: u32 = 4;

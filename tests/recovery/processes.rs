@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::local::{Local, Made};
 use crate::person::principal;
+use crate::site::fork;
 
 /// It ignores what can be ignored, has children that do, fills its pipes and never ends.
 const STUBBORN: &str = "trap '' TERM INT HUP; yes & yes >&2 & sleep 1000 & wait";
@@ -25,7 +26,7 @@ fn stubborn() -> (Made, Arc<Mutex<Option<u32>>>) {
         Box::pin(async move {
             let mut command = Command::new("sh");
             command.args(["-c", STUBBORN]);
-            let group = ProcessGroup::spawn(command)?;
+            let group = fork(|| ProcessGroup::spawn(command))?;
             *told.lock().unwrap() = Some(group.id());
             let output = group.output(1_024).await?;
             Ok(json!({"code": output.status.code()}))

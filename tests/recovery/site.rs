@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tempfile::TempDir;
 
@@ -13,6 +14,21 @@ use crate::outside::Outside;
 const HOST: &str = "points::a_run_without_a_crash_ends_with_every_effect_made_once";
 /// The most processes one after the other before a site is called stuck.
 const PROCESSES_MAX: u32 = 64;
+
+/// A process that is forked and not yet the new program holds every lock of this one: no store is open here meanwhile.
+static FORKS: RwLock<()> = RwLock::new(());
+
+/// Held while a store is open in the test's own process.
+pub(crate) fn nobody_forks() -> RwLockReadGuard<'static, ()> {
+    FORKS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a process by `spawn`, which returns once it runs the new program.
+pub(crate) fn fork<T>(spawn: impl FnOnce() -> T) -> T {
+    let _no_store_is_open: RwLockWriteGuard<'_, ()> =
+        FORKS.write().unwrap_or_else(PoisonError::into_inner);
+    spawn()
+}
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,13 +107,17 @@ impl Site {
 
     /// Runs one process to its end, by itself or by its fault.
     pub(crate) fn run(&mut self, fault: Option<Fault>) -> End {
-        let status = self.command(fault).status().unwrap();
+        let mut command = self.command(fault);
+        let mut child = fork(|| command.spawn()).unwrap();
+        let status = child.wait().unwrap();
         self.ended(status)
     }
 
     /// Runs one process and kills it once it has said `events` things; sooner if it ends by itself.
     pub(crate) fn run_and_kill_after(&mut self, events: usize) -> End {
-        let mut child = self.command(None).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = self.command(None);
+        command.stdout(Stdio::piped());
+        let mut child = fork(|| command.spawn()).unwrap();
         wait_for_words(&mut child, "did", events);
         child.kill().unwrap();
         let status = child.wait().unwrap();
