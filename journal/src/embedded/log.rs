@@ -1,6 +1,7 @@
 //! The log's files, for reading by any thread.
 //!
 //! - LOG-1: what is read is held against its checksums; nothing else is ever given out.
+//! - LOG-2: no record begins in a segment's first page.
 
 use std::fs::File;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use leasehold_types::TreeId;
 
 use super::record::{Codec, HEADER_BYTES, RecordHeader};
-use super::segment::{Identity, read_up_to};
+use super::segment::{FIRST_OFFSET, Identity, read_up_to};
 use crate::JournalError;
 
 /// Read at once with a header: most frames are smaller, so one system call does.
@@ -58,6 +59,16 @@ impl Log {
 
     pub(super) const fn place(&self, position: u64) -> (u64, u64) {
         (position / self.segment_bytes, position % self.segment_bytes)
+    }
+
+    /// Where a record may begin, from `position` on: the end of a segment that is full to its last byte is the beginning of
+    /// the next one's first page, which holds no records.
+    pub(super) const fn next_record(&self, position: u64) -> u64 {
+        let (number, offset) = self.place(position);
+        if offset < FIRST_OFFSET {
+            return number * self.segment_bytes + FIRST_OFFSET;
+        }
+        position
     }
 
     /// Reads bytes of one segment, fewer at its end or where the file is missing.

@@ -204,6 +204,7 @@ impl Shared {
         end: u64,
         heads: &mut Vec<TreeHead>,
     ) -> Result<u64, JournalError> {
+        let position = self.log.next_record(position);
         let (number, _) = self.log.place(position);
         let next_segment = (number + 1) * self.log.segment_bytes + FIRST_OFFSET;
         let left = usize::try_from(end - position).unwrap_or(usize::MAX);

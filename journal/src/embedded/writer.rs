@@ -62,7 +62,7 @@ impl Writer {
             let table = unpoisoned(&shared.table);
             (table.end, table.last, table.last_tree)
         };
-        let (number, offset) = shared.log.place(end);
+        let (number, offset) = shared.log.place(shared.log.next_record(end));
         Self {
             shared,
             faults: Faults::of(config),
