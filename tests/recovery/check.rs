@@ -344,15 +344,18 @@ impl Checked<'_> {
                         _ => met.insert("a write in doubt was not repeated"),
                     }
                 }
-                Record::ModelIntended(body) if body.attempt > 2 => {
-                    met.insert("the model was asked again")
-                }
                 Record::Claimed(body) if body.cause == ClaimCause::Takeover => {
                     met.insert("a tree was taken over")
                 }
                 Record::Quarantined(_) => met.insert("a tree was quarantined"),
                 _ => false,
             };
+        }
+        let count = |is: fn(&Record) -> bool| self.story.count(is);
+        let ended =
+            count(|record| matches!(record, Record::ModelAnswered(_) | Record::ModelFailed(_)));
+        if count(|record| matches!(record, Record::ModelIntended(_))) > ended {
+            met.insert("the model was asked again");
         }
         if Effects::of(self.story, self.outside).was_known {
             met.insert("an effect was known by its key");

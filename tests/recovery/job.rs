@@ -19,6 +19,10 @@ pub(crate) const POINTS: [(FaultPoint, &str); 4] = [
     (FaultPoint::AfterAck, "after-ack"),
 ];
 
+/// "I/O error" and "no space left on device". Source: Linux, `include/uapi/asm-generic/errno-base.h`.
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+
 /// Where the process is killed, or an actor of it, counted from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -30,6 +34,10 @@ pub(crate) enum Fault {
     AfterChange(u64),
     /// When frames are read for the n-th time.
     AtRead(u64),
+    /// Not the process: the sync of the n-th append fails, and the worker ends itself.
+    NoSync(u64),
+    /// Not the process: there is no space for the n-th append, and there is for the next.
+    NoSpace(u64),
     /// Not the process: the tree's actor panics when it tells of durable entries for the n-th time.
     ActorPanic(u64),
 }
@@ -37,17 +45,16 @@ pub(crate) enum Fault {
 impl Fault {
     /// What the store must be told of it.
     pub(crate) fn plan(self) -> Option<FaultPlan> {
-        match self {
-            Self::Append(point, nth) => Some(FaultPlan {
-                point,
-                nth,
-                action: FaultAction::Kill,
-            }),
+        let (point, nth, action) = match self {
+            Self::Append(point, nth) => (point, nth, FaultAction::Kill),
+            Self::NoSync(nth) => (FaultPoint::AfterWrite, nth, FaultAction::Error(EIO)),
+            Self::NoSpace(nth) => (FaultPoint::BeforeWrite, nth, FaultAction::Error(ENOSPC)),
             Self::BeforeChange(_)
             | Self::AfterChange(_)
             | Self::AtRead(_)
-            | Self::ActorPanic(_) => None,
-        }
+            | Self::ActorPanic(_) => return None,
+        };
+        Some(FaultPlan { point, nth, action })
     }
 }
 
@@ -64,6 +71,8 @@ impl fmt::Display for Fault {
             Self::BeforeChange(nth) => ("before-change", nth),
             Self::AfterChange(nth) => ("after-change", nth),
             Self::AtRead(nth) => ("at-read", nth),
+            Self::NoSync(nth) => ("no-sync", nth),
+            Self::NoSpace(nth) => ("no-space", nth),
             Self::ActorPanic(nth) => ("actor-panic", nth),
         };
         write!(f, "{word}:{nth}")
@@ -80,6 +89,8 @@ impl FromStr for Fault {
             "before-change" => Self::BeforeChange(nth),
             "after-change" => Self::AfterChange(nth),
             "at-read" => Self::AtRead(nth),
+            "no-sync" => Self::NoSync(nth),
+            "no-space" => Self::NoSpace(nth),
             "actor-panic" => Self::ActorPanic(nth),
             word => {
                 let (point, _) = POINTS

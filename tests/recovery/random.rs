@@ -79,9 +79,11 @@ fn five_hundred_kills_at_random_moments_change_neither_answers_nor_effects() {
     );
     for due in [
         "a call ran again",
-        "a write was in doubt",
-        "the model was asked again",
         "a tree was taken over",
+        "a write in doubt was not repeated",
+        "a write in doubt was repeated",
+        "an effect was known by its key",
+        "the model was asked again",
     ] {
         assert!(met.contains(due), "{due}: {met:?}");
     }

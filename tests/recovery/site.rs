@@ -5,6 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use leasehold_journal::embedded::StoreFatal;
 use tempfile::TempDir;
 
 use crate::job::{DIRECTORY, Fault, JOB, Job, Person};
@@ -39,6 +40,8 @@ pub(crate) enum End {
     Killed,
     /// By `abort`.
     Aborted,
+    /// By itself, because its store failed.
+    StoreFailed,
 }
 
 /// A store and the world outside it.
@@ -48,7 +51,7 @@ pub(crate) struct Site {
     runs: Vec<String>,
     pub(crate) person: Person,
     processes: u32,
-    /// Processes that were killed or aborted.
+    /// Processes that did not come to the end of their runs.
     pub(crate) crashes: u32,
 }
 
@@ -138,6 +141,7 @@ impl Site {
             (Some(0), _) => End::Done,
             (_, Some(9)) => End::Killed,
             (_, Some(6)) => End::Aborted,
+            (Some(code), _) if code == i32::from(StoreFatal::EXIT_CODE) => End::StoreFailed,
             _ => panic!("a process ended unplanned: {status}"),
         };
         self.crashes += u32::from(end != End::Done);

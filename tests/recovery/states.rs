@@ -48,7 +48,7 @@ fn kill(site: &mut Site, mut child: Child) {
     site.person = Person::Answers;
 }
 
-// CASE 48, 37
+// CASE 48
 // RELIABILITY C1
 #[test]
 fn an_execution_that_was_started_and_not_claimed_is_taken_by_the_next_process() {

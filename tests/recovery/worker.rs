@@ -7,12 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use leasehold_actors::{Node, Observer, OsRandom, StartRequest, SystemClock};
+use leasehold_actors::{Node, Observer, OsRandom, StartError, StartRequest, SystemClock};
 use leasehold_cluster::{Application, Backends, Config, Instance, Seams};
 use leasehold_execution::Entry;
+use leasehold_journal::JournalError;
 use leasehold_journal::embedded::{EmbeddedConfig, EmbeddedStore, StoreFatal};
 use leasehold_lease::{Expiry, LocalLeaseStore};
-use leasehold_types::{BootId, Clock, FrameIndex, Owner, Tenant, TreeId, TreeState, TreeSummary};
+use leasehold_types::{
+    BootId, Clock, ExecutionId, FrameIndex, Owner, Tenant, TreeId, TreeState, TreeSummary,
+};
 
 use crate::agent::Parts;
 use crate::clock::FastClock;
@@ -89,10 +92,7 @@ async fn open(job: &Job, outside: &Arc<Outside>, parts: &Arc<Parts>) -> Instance
         .and_then(|fault| fault.plan())
         .into_iter()
         .collect();
-    let fatal = Arc::new(|fatal: StoreFatal| {
-        say(&fatal.why);
-        exit(StoreFatal::EXIT_CODE.into());
-    });
+    let fatal = Arc::new(|_| exit(StoreFatal::EXIT_CODE.into()));
     let opened = match EmbeddedStore::open(&config, BootId::new(&OsRandom), fatal) {
         Ok(opened) => opened,
         Err(error) => {
@@ -173,7 +173,7 @@ struct Run<'a> {
 impl Run<'_> {
     async fn carry(self) {
         let agent = self.name.split('-').next().unwrap();
-        let execution = self.node.start(self.request(agent)).await.unwrap();
+        let execution = self.start(agent).await;
         let tree = execution.tree();
         let desk = Desk {
             node: self.node,
@@ -203,6 +203,17 @@ impl Run<'_> {
                     }
                     desk.answer_all().await;
                 }
+            }
+        }
+    }
+
+    /// Starts it, again where the store has no space for the moment.
+    async fn start(&self, agent: &str) -> ExecutionId {
+        loop {
+            match self.node.start(self.request(agent)).await {
+                Ok(execution) => return execution,
+                Err(StartError::Store(JournalError::StoreFull(_))) => {}
+                Err(error) => panic!("{error}"),
             }
         }
     }
