@@ -11,6 +11,7 @@ use leasehold_types::{ExecutionId, Principal, PrincipalKind};
 
 use crate::agent::Parts;
 use crate::outside::Outside;
+use crate::worker::or_end;
 
 /// How long an answer may take to be applied, on the fast clock.
 const WAIT: Duration = Duration::from_secs(1_200);
@@ -40,7 +41,7 @@ impl Desk<'_> {
                 .node
                 .decide(target, principal("boss"), verdict, shown, WAIT)
                 .await;
-            let reply = decided.unwrap();
+            let reply = or_end(decided).await;
             let is_over = matches!(
                 reply,
                 DecisionReply::Counted
@@ -55,7 +56,7 @@ impl Desk<'_> {
     async fn machine(&self) -> Machine {
         let agent = self.parts.agent(self.agent, self.agent).unwrap();
         let tree = self.execution.tree();
-        let loaded = load(&*self.node.deps().store, tree).await.unwrap();
+        let loaded = or_end(load(&*self.node.deps().store, tree).await).await;
         let mut machine = Machine::new(tree, Arc::clone(&agent.plan));
         for frame in &loaded.frames {
             machine.replay(&frame.entries).unwrap();

@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use crate::job::{DIRECTORY, Fault, JOB, Job, Person};
 use crate::outside::Outside;
 
+/// This program, also where its file was replaced by a newer build meanwhile.
+const PROGRAM: &str = "/proc/self/exe";
 /// The test that becomes a worker where this program is started with a job.
 const HOST: &str = "points::a_run_without_a_crash_ends_with_every_effect_made_once";
 /// The most processes one after the other before a site is called stuck.
@@ -98,7 +100,7 @@ impl Site {
             person: self.person,
             fault,
         };
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut command = Command::new(PROGRAM);
         command
             .args([HOST, "--exact", "--nocapture", "--test-threads=1"])
             .env(DIRECTORY, self.path())

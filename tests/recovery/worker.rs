@@ -1,5 +1,6 @@
 //! A worker process: opens the store with its planned fault, goes on with what is there, starts its runs, and ends when they have ended.
 
+use std::fmt::Display;
 use std::io::{BufRead, Write};
 use std::process::exit;
 use std::sync::Arc;
@@ -187,18 +188,18 @@ impl Run<'_> {
                 matches!(summary.state, TreeState::Ended | TreeState::Blocked)
                     || !summary.pauses.is_empty()
             };
-            let summary = self.node.wait_for(tree, stands).await.unwrap();
+            let summary = or_end(self.node.wait_for(tree, stands).await).await;
             match (summary.state, self.job.person) {
                 (TreeState::Ended, Person::Waits) => return wait_for_a_word("ended").await,
                 (TreeState::Ended, _) | (TreeState::Blocked, Person::LeavesBlocked) => return,
                 (TreeState::Blocked, Person::Answers | Person::Waits) => {
                     self.outside.put("retried");
-                    self.node.retry(tree, principal("op"), WAIT).await.unwrap();
+                    or_end(self.node.retry(tree, principal("op"), WAIT).await).await;
                 }
                 (TreeState::Live | TreeState::Resting, person) => {
                     if person == Person::Waits {
                         let resting = |summary: &TreeSummary| summary.state == TreeState::Resting;
-                        self.node.wait_for(tree, resting).await.unwrap();
+                        or_end(self.node.wait_for(tree, resting).await).await;
                         wait_for_a_word("rests").await;
                     }
                     desk.answer_all().await;
@@ -212,8 +213,10 @@ impl Run<'_> {
         loop {
             match self.node.start(self.request(agent)).await {
                 Ok(execution) => return execution,
-                Err(StartError::Store(JournalError::StoreFull(_))) => {}
-                Err(error) => panic!("{error}"),
+                // Whether it is there, the next try tells.
+                Err(StartError::Store(JournalError::StoreFull(_)) | StartError::Unknown { .. }) => {
+                }
+                error @ Err(_) => return or_end(error).await,
             }
         }
     }
@@ -229,6 +232,17 @@ impl Run<'_> {
             started_by: principal("dana"),
             idempotency_key: Some(self.name.to_owned()),
         }
+    }
+}
+
+/// What was asked for. After a failed sync the process is about to end: nobody goes on.
+pub(crate) async fn or_end<T, E: Display>(result: Result<T, E>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) if error.to_string().contains("[journal.poisoned]") => {
+            std::future::pending().await
+        }
+        Err(error) => panic!("{error}"),
     }
 }
 
