@@ -22,7 +22,9 @@ use leasehold_execution::record::ClaimCause;
 use leasehold_journal::LetterId;
 use leasehold_lease::ClaimToken;
 use leasehold_types::{LeaseLostReason, TreeId, Uptime};
-use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent};
+use ractor::{
+    Actor, ActorCell, ActorId, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent,
+};
 use tokio::sync::oneshot;
 
 use crate::deps::Deps;
@@ -245,15 +247,18 @@ impl State {
     }
 
     fn fault(&self, myself: &ActorRef<NodeMsg>, tree: TreeId, fault: Fault) {
-        if fault == Fault::Timers {
-            let timers = myself.get_children().into_iter();
-            let timers = timers.filter(|child| self.timers.contains_key(&child.get_id()));
-            timers.for_each(|timer| timer.kill());
-        } else if let Some(awake) = self.awake.get(&tree) {
-            if fault == Fault::Tree {
-                awake.actor.kill();
+        match (self.awake.get(&tree), fault) {
+            (_, Fault::Timers) => {
+                let is_timer = |child: &ActorCell| self.timers.contains_key(&child.get_id());
+                let timers = myself.get_children().into_iter().filter(is_timer);
+                timers.for_each(|timer| timer.kill());
             }
-            let _closing = awake.actor.cast(TreeMsg::Fault(fault));
+            (Some(awake), Fault::Tree) => awake.actor.kill(),
+            (Some(awake), Fault::Lease(reason)) => awake.hold.lose(tree, reason),
+            (Some(awake), Fault::Execution | Fault::Call(_)) => {
+                let _closing = awake.actor.cast(TreeMsg::Fault(fault));
+            }
+            (None, Fault::Tree | Fault::Lease(_) | Fault::Execution | Fault::Call(_)) => {}
         }
     }
 }

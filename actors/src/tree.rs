@@ -54,6 +54,8 @@ pub enum Fault {
     Call(usize),
     /// Every timer of the node.
     Timers,
+    /// Its lease is lost and nobody's mailbox is told of it, as by a watchdog on a thread of its own.
+    Lease(LeaseLostReason),
 }
 
 /// Runs one tree.
@@ -281,7 +283,7 @@ impl State {
             (_, Fault::Tree) => myself.kill(),
             (Some(held), Fault::Execution) => held.execution.kill(),
             (Some(_), Fault::Call(position)) => self.tell(ExecutionMsg::Fault(position))?,
-            (None, Fault::Execution | Fault::Call(_)) | (_, Fault::Timers) => {}
+            (None, Fault::Execution | Fault::Call(_)) | (_, Fault::Timers | Fault::Lease(_)) => {}
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use super::{Handled, Held, State, TreeMsg};
 use crate::append::{append_once, settle_append, unavailable};
 use crate::deps::Deps;
 use crate::execution::{Commit, ExecutionMsg, Then};
+use crate::hold::lost;
 use crate::node::Closed;
 
 /// The most bytes of records in one frame; the rest of [`FRAME_BYTES_MAX`] is the header's.
@@ -40,6 +41,10 @@ impl State {
         if let Err(error) = put_blobs(&self.deps, held).await {
             note_release(&self.deps, held, &error).await;
             return self.cannot_write(myself, unavailable(error)).await;
+        }
+        if let Some(reason) = lost(held.guard.signal()) {
+            // Storing blobs takes its time.
+            return self.lost(myself, reason).await;
         }
         let sealed = held.writer.seal(summary, &body)?;
         send(&self.deps, held.writer.tail(), sealed, myself);

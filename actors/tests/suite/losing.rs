@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use leasehold_actors::{Channel, ChannelError, Closed, Node, Sent};
+use leasehold_actors::{Channel, ChannelError, Closed, Fault, Node, Sent};
 use leasehold_execution::Record;
 use leasehold_execution::record::{ClaimCause, FinishKind};
 use leasehold_models::{ModelError, Scripted, Turn};
@@ -198,6 +198,28 @@ async fn a_model_whose_retry_is_waited_for_is_not_asked_once_the_lease_is_lost()
     }
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     goes_on(&world, &node, execution, "Done.").await;
+}
+
+// CONTRACT R2
+// CASE 63
+// RELIABILITY D7
+#[tokio::test]
+async fn a_loss_that_no_mailbox_is_told_of_is_noticed_at_the_next_outcome_and_drops_it() {
+    let hand = Hand::new();
+    let script = [call("held-tool"), Turn::say("Done.")];
+    let world = World::new(script, vec![hand.tool("held-tool", Effect::Write)]);
+    let node = world.instance().await;
+    let execution = node.start(request("go")).await.unwrap();
+    hand.running().await;
+    let taken = Fault::Lease(LeaseLostReason::Taken);
+    node.fault(execution.tree(), taken);
+    hand.gone(1).await;
+    asleep(&node).await;
+    assert_eq!(world.count(execution, is_finished).await, 0);
+    let uncertain = |record: &Record| matches!(record, Record::CallUncertain(_));
+    wake(&node, execution.tree());
+    world.at_rest(&node, execution).await;
+    assert_eq!(world.count(execution, uncertain).await, 1, "not cancelled");
 }
 
 // CONTRACT R2
